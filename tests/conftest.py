@@ -24,8 +24,8 @@ from tests.secure_kafka import SecureKafka, running_securely
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# CI systems force colours or a width. Without these variables, output is the same everywhere: that
-# of a terminal with 80 columns and without colours.
+# CI systems set these variables to force colours or a width. Without them, commands print the same
+# text on every machine: 80 columns wide, and without colours.
 for variable in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE"):
     os.environ.pop(variable, None)
 
@@ -87,13 +87,13 @@ def own_kafka() -> type[Kafka]:
 def prefix(request: pytest.FixtureRequest) -> Iterator[str]:
     """Yield a prefix for the topics and groups of one test, because all tests share one Kafka.
 
-    The topics are deleted at the end of the test. Clients request the partitions of all topics: a
-    test that ran after 40 others took five times as long as it took alone.
+    The topics are deleted at the end of the test. A client requests the partitions of all topics,
+    so a test that ran after 40 other tests took five times as long when their topics were kept.
     """
     name = f"t{uuid.uuid4().hex[:10]}-"
     yield name
     if "kafka" in request.fixturenames:
-        with suppress(KafkaError, SettingsError):  # topics that are not deleted do no harm
+        with suppress(KafkaError, SettingsError):  # topics that remain do no harm
             asyncio.run(_delete_topics(request.getfixturevalue("kafka"), name))
 
 
@@ -111,10 +111,10 @@ def record(record_property: Callable[[str, object], None]) -> Record:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Number parameters that are bytes.
+    """Return the argument's name as the test id of a parameter that is bytes; pytest numbers them.
 
-    Compressed bytes contain the time of their creation. If they were names, the two processes of a
-    run would have different tests.
+    Compressed bytes contain the time of their creation. If test ids contained them, the two
+    processes of a run would collect tests with different ids.
     """
     return argname if isinstance(val, bytes) else None
 

@@ -23,7 +23,7 @@ from demo.kafka import Kafka, Security
 from tests.token_server import AUDIENCE, TokenServer, serving
 
 USERNAME, PASSWORD = "urltree", "a-good-password"
-# host names of the broker: loopback, and the name in the chart's sets of values
+# host names of the broker: loopback, and the name that the chart's test values use
 NAMES = ("127.0.0.1", "localhost", "kafka.kafka.svc")
 
 _CONFIG = """
@@ -60,7 +60,7 @@ class SecureKafka:
         brokers: `host:port` of the listener SASL_SSL.
         tls_brokers: `host:port` of the listener SSL, for clients with a certificate.
         ca_file: certificate of the authority that has signed all certificates here.
-        other_ca_file: certificate of an authority that has signed none of them.
+        other_ca_file: certificate of another authority, which has signed no certificate here.
         cert_file, key_file: certificate and private key of a client.
         username, password_file: login of a user, by SCRAM-SHA-512 or PLAIN.
         tokens: the identity provider, which issues tokens.
@@ -129,7 +129,7 @@ def running_securely(directory: Path) -> Iterator[SecureKafka]:
         keystore=files["keystore"],
         ca=files["ca"],
     )
-    # Kafka reads a key set only from a URL in this property (CVE-2025-27817)
+    # Kafka reads key sets only from the URLs that this property lists (CVE-2025-27817)
     options = (f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={jwks.as_uri()}",)
     security = Security(("SASL_SSL", "SSL"), config, {USERNAME: PASSWORD}, options)
     with Kafka(directory / "kafka", security=security) as kafka, serving(tokens, files["keystore"]):
@@ -149,7 +149,7 @@ def running_securely(directory: Path) -> Iterator[SecureKafka]:
 
 
 def _files(directory: Path) -> dict[str, Path]:
-    """Write keys and certificates, and return their paths by name. `ca` signs all but `other`."""
+    """Write keys and certificates; return their paths by name. `ca` signs all except `other`."""
     ca = trustme.CA()
     server, client = ca.issue_cert(*NAMES), ca.issue_cert("urltree")
     files = {name: directory / f"{name}.pem" for name in ("ca", "other", "keystore", "cert", "key")}

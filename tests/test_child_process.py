@@ -33,7 +33,7 @@ def which_tests() -> str:
 
 @pytest.mark.usefixtures("foreign")
 def test_a_child_process_in_the_root_of_the_checkout_imports_ours() -> None:
-    """The working directory is first on the path of the child, and `tests` is a package in it."""
+    """A child in the root imports our `tests`, because its import path begins with the root."""
     ran = subprocess.run(
         [sys.executable, "-c", SHOW], cwd=ROOT, capture_output=True, check=True, text=True
     )
@@ -43,7 +43,7 @@ def test_a_child_process_in_the_root_of_the_checkout_imports_ours() -> None:
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("options", [(), ("-P",)], ids=["default", "safe path"])
 def test_a_child_process_elsewhere_imports_ours(tmp_path: Path, options: tuple[str, ...]) -> None:
-    """The environment that tests give to their child processes has the root first on the path."""
+    """With `environment()`, a child in any folder finds the root of the checkout on PYTHONPATH."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     ran = subprocess.run(
@@ -59,6 +59,6 @@ def test_a_child_process_elsewhere_imports_ours(tmp_path: Path, options: tuple[s
 
 @pytest.mark.usefixtures("foreign")
 def test_a_spawned_process_of_a_pool_imports_ours() -> None:
-    """A spawned process gets the path of this process, on which the root is first."""
+    """A spawned process gets the import path of its parent, which begins with the root."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         assert pool.submit(which_tests).result() == OURS

@@ -59,7 +59,7 @@ JOB, LIBRARY = "docs/job.md", "docs/library.md"
 def test_a_list_names_what_there_is_and_nothing_else(
     document: str, section: str, names: set[str]
 ) -> None:
-    """A table that is written by hand has exactly one row for each name."""
+    """Each table that is written by hand has exactly one row for each name in the code."""
     found = re.findall(r"^\| `([^`]+)` \|", _section(document, section), re.MULTILINE)
     assert sorted(found) == sorted(names)
 
@@ -163,7 +163,7 @@ def test_a_path_that_does_not_exist_is_found() -> None:
 
 
 def test_the_changelog_names_the_versions_of_what_is_stored() -> None:
-    """The newest entry of CHANGELOG.md has the version of each format that is stored."""
+    """The newest entry of CHANGELOG.md names the version of each stored format."""
     newest = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1]
     versions = {"tokenizer": TOKENIZER_VERSION, "key": KEY_VERSION, "row": ROW_VERSION}
     versions |= {"feed": FEED_STATE_VERSION, "host": HOST_STATE_VERSION}

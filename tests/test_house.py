@@ -1,4 +1,4 @@
-"""The project is in order: imports, types, rooms, names, and support for the oldest Python."""
+"""The project follows its rules for imports, types, sizes, names and the oldest Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 OLDEST = "3.11.0"  # the oldest Python that pyproject.toml and README promise
 PACKAGES = ("urltree", "urltree_evaluation", "models", "agents")
-REGISTRIES = {"urltree_evaluation/extractors"}  # one file for each entry
+REGISTRIES = {"urltree_evaluation/extractors"}  # folders with one file for each entry
 
 
 FOLDERS = (*PACKAGES, "demo", "bench", "deploy", "docs", "tests", ".github")
@@ -61,7 +61,7 @@ def test_a_tool_finds_nothing(command: list[str]) -> None:
 
 @pytest.mark.parametrize(("document", "lines"), [("README.md", 200), ("DESIGN.md", 250)])
 def test_a_document_is_read_in_one_sitting(document: str, lines: int) -> None:
-    """The two documents that a newcomer reads first do not exceed their number of lines."""
+    """The two documents that a newcomer reads first do not exceed their maximum length."""
     assert len((ROOT / document).read_text().splitlines()) <= lines
 
 
@@ -73,9 +73,9 @@ def test_urltree_has_few_rooms() -> None:
 
 
 def test_a_folder_has_few_modules() -> None:
-    """A folder has at most 12 modules without `__init__` and `__main__`.
+    """A folder has at most 12 modules; `__init__` and `__main__` are not counted.
 
-    A registry with one file for each entry may have more.
+    A registry, which has one file for each entry, may have more modules.
     """
     found = [path for package in PACKAGES for path in modules(package)]
     counted = (path for path in found if path.stem not in {"__init__", "__main__"})

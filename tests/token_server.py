@@ -32,9 +32,9 @@ class TokenServer:
         key: private key that signs tokens.
         lifetime: lifetime of a token in seconds; tokens with a negative lifetime have expired.
         audience: claim `aud` of a token.
-        given: number of tokens that were issued.
-        asked: parameters of each request.
-        status: HTTP status of an error that the server answers instead; None for none.
+        given: number of tokens that the server has issued.
+        asked: form parameters of each request so far.
+        status: HTTP status of the error that the server returns instead of a token, or None.
     """
 
     client_id = "urltree at work"

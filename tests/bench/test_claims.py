@@ -58,9 +58,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> SiteF1:
     ],
 )
 def test_a_variant_scores_what_the_library_says(site: SiteF1, variant: str, options: dict) -> None:  # type: ignore[type-arg]
-    """The F1 of each variant equals that of the library's texts.
+    """The F1 of each variant equals the F1 of the texts that the library returns.
 
-    A verdict that several variants share is scored only once.
+    If several variants choose the same blocks of a page, these blocks are scored only once.
     """
     texts = [page.text for page in urltree.extract(PAGES, **options)]
     expected = [

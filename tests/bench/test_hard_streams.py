@@ -99,9 +99,9 @@ def test_a_page_that_cannot_be_cut_is_not_scored() -> None:
 
 @pytest.mark.parametrize("generate", GENERATORS.values(), ids=GENERATORS)
 def test_a_choice_of_blocks_can_be_right(generate: Callable[..., list[CorpusPage]]) -> None:
-    """The gold of each page can be reached by a choice of blocks.
+    """For each page with gold, some choice of its blocks has an F1 of 1.
 
-    Some pages have gold, and ids are unique.
+    Each generator gives some pages with gold, and no two pages with the same id.
     """
     pages = generate(SITE)
     scored = [page for page in pages if page.gold is not None]
@@ -191,9 +191,9 @@ def test_an_authors_box_is_on_a_few_pages() -> None:
 
 
 def test_a_paywall_follows_the_first_paragraph() -> None:
-    """An offer follows the first paragraph of each page.
+    """The offer of a subscription follows the first paragraph of each page.
 
-    With `paywall-ends`, it ends the article and its gold on about two of five pages.
+    With `paywall-ends`, article and gold end before the offer on about two of five pages.
     """
     whole, ended = GENERATORS["paywall"](SITE), GENERATORS["paywall-ends"](SITE)
     titles = {offer[0] for offer in OFFERS}

@@ -38,7 +38,7 @@ EVIDENCE = Variant("evidence")
 
 
 def page(number: int) -> dict[str, str]:
-    """Return a page that names its section before its title; only the record gives the title."""
+    """Return a page with a line above its title; only the record tells which line is the title."""
     name = chr(97 + number // 26) * 3 + chr(97 + number % 26) * 3
     text = f"The story of {name} is told here in words that no other page of the site has."
     return {
@@ -52,7 +52,7 @@ def page(number: int) -> dict[str, str]:
 
 
 def stream(folder: Path, pages: int, name: str = "example.org") -> Path:
-    """Write a stream of such pages, and return its file."""
+    """Write a stream of pages made by `page`, and return the stream's file."""
     file = folder / (name + SUFFIX)
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, map(page, range(pages))))))
     return file
@@ -81,7 +81,7 @@ def test_a_sites_first_thirty_pages_are_scored_and_every_tenth() -> None:
 
 
 def test_all_pages_are_learned(tmp_path: Path) -> None:
-    """All pages are learned: the F1 of scored pages is that of a library pass over all pages."""
+    """All pages are learned: scored pages have the same F1 as when the library gets every page."""
     file = stream(tmp_path, 45)
     said = list(urltree.extract([page(number) for number in range(45)], heuristic=DEFAULT))
     expected = [
@@ -139,7 +139,8 @@ def test_only_the_other_extractor_gets_the_title() -> None:
     assert found["trafilatura, title prepended"] == pytest.approx((0.7 + 0.85) / 2)
     assert found["ahead by"] == pytest.approx(0.025)
     assert found["worst site"] == pytest.approx(-0.05)
-    assert found["lower end of that interval"] == pytest.approx(-0.05)  # b.example is drawn twice
+    # the lower end is reached if the bootstrap draws b.example twice
+    assert found["lower end of that interval"] == pytest.approx(-0.05)
 
 
 def test_a_title_is_given_or_not(tmp_path: Path) -> None:
@@ -160,9 +161,9 @@ def test_evidence_can_be_left_out(piece: str) -> None:
 
 
 def test_leaving_out_evidence_shows_its_worth(tmp_path: Path) -> None:
-    """Evidence earns the F1 that is lost without it.
+    """The worth of a piece of evidence is the F1 that is lost without it.
 
-    Here only the title block matters, and evidence that finds nothing earns nothing.
+    On these pages only the title block matters. Evidence that finds nothing is worth 0.
     """
     pieces = ("title", "duplicate-title")
     variants = [EVIDENCE, *map(EVIDENCE.without, pieces)]
@@ -174,7 +175,7 @@ def test_leaving_out_evidence_shows_its_worth(tmp_path: Path) -> None:
 
 
 def test_evidence_may_earn_its_place_on_one_generator() -> None:
-    """Evidence earns its largest gain on any single generator, even if it loses on others."""
+    """The worth of evidence is its largest gain on one generator, even if it loses on others."""
     found = {variant: scores("a.example", [0.9]) for variant in (EVIDENCE, EVIDENCE.without("x"))}
     generated = [
         Generated("first", "evidence", 0.9),
@@ -191,7 +192,7 @@ def test_evidence_may_earn_its_place_on_one_generator() -> None:
 def test_texts_of_others_are_read_once(tmp_path: Path) -> None:
     """Texts of another extractor are computed once.
 
-    The second time, they come from a file for the extractor's version.
+    A second call reads them from a file that belongs to the extractor's version.
     """
     pages = list(read(stream(tmp_path, 2)))
     first = peer_texts("all-text", pages[:1], tmp_path)

@@ -1,4 +1,4 @@
-"""Tests of the program of section 5, which fits only on the sites that it is given."""
+"""Tests of `bench.quality.refit`: a fit uses only its own sites, and is judged on unseen ones."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def page(number: int, name_of_class: str) -> dict[str, str]:
 
 
 def stream(folder: Path, name_of_class: str) -> Path:
-    """Write a stream of such pages, and return its file."""
+    """Write a stream of pages made by `page`, and return the stream's file."""
     file = folder / (name_of_class + SUFFIX)
     pages = [page(number, name_of_class) for number in range(PAGES)]
     file.write_bytes(zstandard.compress(b"\n".join(map(orjson.dumps, pages))))
@@ -68,7 +68,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def known(files: tuple[Path, Path]) -> Effects:
-    """Return the effect of each move on each site."""
+    """Return the F1 of each site with each value of each number, as a fit gets them."""
     return dict(effects((file, PAGES)) for file in files)
 
 
@@ -88,9 +88,9 @@ def test_each_half_is_fitted_on_and_seen_once_a_halving() -> None:
 
 
 def test_a_site_is_judged_as_the_library_judges(tmp_path: Path) -> None:
-    """A site's F1 with default numbers and all words is that of the library.
+    """With default numbers and all words, a site's F1 equals that of the library's texts.
 
-    The class of this footer has no meaning.
+    The class of the footer here is not in any word list.
     """
     pages = [page(number, "lower") for number in range(PAGES)]
     said = [each.text or "" for each in urltree.extract(pages, heuristic="evidence")]
@@ -121,7 +121,7 @@ def test_a_fit_keeps_the_words_that_its_sites_need(
 ) -> None:
     """A fit removes a word that only an unseen site needs, and the unseen site's F1 falls.
 
-    Section 5 measures this loss.
+    Section 5 of the quality report measures this loss.
     """
     seen, unseen = files
     (half,) = (f for f in fit_half(Fit((1, 1), (seen,), (unseen,), known, PAGES)) if f.rule == rule)
@@ -162,7 +162,7 @@ def test_the_difference_is_measured_on_unseen_sites() -> None:
 def test_a_grid_is_around_the_default_and_stays_sensible() -> None:
     """The values to try include the default and lie around it.
 
-    Whole numbers stay whole and at least 1, and shares stay shares.
+    A number keeps its type. Values of shares are below 1, and values of counts are at least 1.
     """
     for name, default in Parameters()._asdict().items():
         values = values_to_try(name)

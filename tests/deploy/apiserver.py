@@ -5,7 +5,8 @@
         server.version         # "v1.36.4"
 
 The server admits, defaults, validates and stores objects as in any cluster, but no controller acts
-on them. Pods need no service account, because no controller creates one in each namespace.
+on them. The server accepts pods without a service account, because no controller creates the
+default account of a namespace.
 """
 
 from __future__ import annotations

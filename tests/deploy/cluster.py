@@ -1,6 +1,6 @@
-"""A cluster for tests, with custom resources, dry runs, and the contents of namespaces.
+"""A client of the test cluster: custom resources, dry runs, and the contents of namespaces.
 
-The kinds of objects are found by discovery, as kubectl finds them, so no list of kinds is needed.
+Like kubectl, the client asks the server for the kinds of objects, so it needs no list of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Cluster:
         self._discover()
 
     def make_namespace(self, name: str) -> str:
-        """Create a namespace that admits only restricted pods, and warns of other templates."""
+        """Create a namespace that refuses unrestricted pods, and warns of their templates."""
         level = {"enforce": "restricted", "warn": "restricted"}
         labels = {f"pod-security.kubernetes.io/{mode}": said for mode, said in level.items()}
         body = {

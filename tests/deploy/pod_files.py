@@ -22,8 +22,8 @@ from typing import Any
 from deploy.tools.chart import ROOT
 from tests.deploy.image import DOCKERFILE
 
-Secrets = Mapping[str, Mapping[str, bytes]]  # content, by name of the Secret and key in it
-Mount = tuple[Path, str, bool]  # source, path in the pod, read-only
+Secrets = Mapping[str, Mapping[str, bytes]]  # content by name of the Secret, then by key
+Mount = tuple[Path, str, bool]  # source, path in the pod, whether read-only
 
 _APP = "/app"
 _IMAGE = ("agents", "models", "topics.yaml")
@@ -57,7 +57,8 @@ def volumes(
         configs: data of each ConfigMap, by name.
         secrets: data of each Secret, by name.
         directory: directory for volumes that end with the pod.
-        claim: directory of the claim: the volume `data`, if the pod declares no such volume.
+        claim: directory of the pod's claim. It becomes the volume `data`, unless the pod declares
+            a volume of that name.
 
     Raises:
         KeyError: a ConfigMap, a Secret or a key of it is missing. Kubernetes would never start such

@@ -17,12 +17,12 @@ from psutil import Process
 from tests.deploy.pod import Pod
 
 LEFT = "urltree_recovery_records"
-_PAUSE = 0.2  # seconds between two rounds of requests, because each answer takes time of the worker
+_PAUSE = 0.2  # seconds between two rounds of requests; each answer costs the worker time
 _OF_A_REBALANCE = re.compile("rebalanc|revok|assign|recover|generation", re.IGNORECASE)
 
 
 def handles_sigterm(pod: Pod) -> bool:
-    """Return whether process 1 of a pod has a handler for SIGTERM, by /proc/PID/status."""
+    """Return whether process 1 of a pod handles SIGTERM, according to /proc/PID/status."""
     try:
         status = Path(f"/proc/{pod.pid}/status").read_text()
     except (IndexError, OSError):
@@ -69,7 +69,7 @@ def looks_during_a_restart(restarted: Pod, peer: Pod) -> int:
 
 
 def _look(pod: Pod, is_enough: Event) -> list[int]:
-    """Return the answers of /readyz until the event is set. There is at least one."""
+    """Request /readyz at least once and until the event is set; return the statuses."""
     answers = [pod.get("/readyz")[0]]
     while not is_enough.wait(_PAUSE):
         answers.append(pod.get("/readyz")[0])

@@ -45,7 +45,7 @@ class Network:
         self._listeners = [self._open(port, target) for port, target in doors.items()]
 
     def inside(self, make: Callable[[], Result]) -> Result:
-        """Call a function whose new sockets belong to the pod's network."""
+        """Call a function; the sockets that it creates belong to the pod's network."""
         return self._thread.submit(make).result()
 
     def connect(self, port: int, seconds: float) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The HTTP probes of a container, which succeed with one good answer.
+"""The HTTP probes of a container. A probe succeeds after one good answer.
 
 startup ──succeeded once──▶ liveness, readiness
    └─ failureThreshold failures in a row ─▶ restart ◀─┘ liveness
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Ask = Callable[[str, float], tuple[int, str]]  # path and timeout; status and text
+Ask = Callable[[str, float], tuple[int, str]]  # gets path and timeout, returns status and text
 
 _NAMES = ("startup", "liveness", "readiness")
 

@@ -32,7 +32,7 @@ COMPLETE = {
 
 
 class Release:
-    """A release of a set of values in a namespace, which helm installs and changes.
+    """A helm release of the chart in a namespace, with one of the sets of values.
 
     Args:
         helm: the executable of helm.

@@ -22,8 +22,8 @@ from tests.secure_kafka import SecureKafka, running_securely
 
 # set of values with mutual TLS, SCRAM-SHA-512 and all four stages
 VALUES = "everything"
-PREFIX = "text-"  # `kafka.prefix` of that set
-_SASL_SSL = 9093  # port in `kafka.brokers` of that set
+PREFIX = "text-"  # `kafka.prefix` in this set of values
+_SASL_SSL = 9093  # port of `kafka.brokers` in this set of values
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def secure_node(directory: Path, objects: list[dict[str, Any]]) -> Iterator[tupl
         (directory / name).mkdir()
     with running_securely(directory / "kafka") as kafka:
         port = int(kafka.brokers.rpartition(":")[2])
-        doors = {_SASL_SSL: port, port: port}  # the broker advertises the second name
+        doors = {_SASL_SSL: port, port: port}  # the broker advertises the second port
         node = Node(directory / "node", objects, _secrets(kafka), doors)
         try:
             yield node, Job(kafka.plain, PREFIX, directory / "job")
@@ -77,7 +77,7 @@ class Group(NamedTuple):
 
 
 def group(job: Job, stage: str) -> Group:
-    """Return the group of a stage, as its coordinator reports and stores it."""
+    """Return the consumer group of a stage; the data come from Kafka."""
     return run(_group(job.settings, job.settings.topic(f"urltree-{stage}"), READS[stage][0]))
 
 
@@ -93,7 +93,7 @@ async def _group(settings: Settings, name: str, topic: str) -> Group:
 
 
 async def _generation(settings: Settings, name: bytes) -> int:
-    """Return the generation of a group, -1 before the first.
+    """Return the generation of a group, or -1 if Kafka has stored none.
 
     The generation is read from `__consumer_offsets`, because no response of Kafka contains it. The
     format is in Kafka's GroupMetadataKey.json and GroupMetadataValue.json, versions 0 to 3.
@@ -101,7 +101,7 @@ async def _generation(settings: Settings, name: bytes) -> int:
     value = await _last(settings, b"\x00\x02" + len(name).to_bytes(2, "big") + name)
     if value is None:
         return -1
-    version, length = unpack_from(">hh", value)  # length of the protocol type that follows
+    version, length = unpack_from(">hh", value)  # the length is that of the next field
     assert version <= 3
     (generation,) = unpack_from(">i", value, 4 + length)
     return int(generation)
@@ -110,7 +110,8 @@ async def _generation(settings: Settings, name: bytes) -> int:
 async def _last(settings: Settings, key: bytes) -> bytes | None:
     """Return the last value of a key in `__consumer_offsets`."""
     async with consumer(settings, exclude_internal_topics=False) as client:
-        await client._client.add_topic("__consumer_offsets")  # lists of topics omit it
+        # lists of topics do not contain this internal topic
+        await client._client.add_topic("__consumer_offsets")
         ranges = await full_ranges(client, await partitions(client, "__consumer_offsets"))
         values = [each.value async for each in read_records(client, ranges) if each.key == key]
     return values[-1] if values else None

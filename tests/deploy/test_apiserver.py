@@ -23,7 +23,7 @@ pytestmark = pytest.mark.apiserver
 every_set = pytest.mark.parametrize("values", SETS)
 NewRelease = Callable[[str], Release]
 
-# Labels of every object, and the configuration of every pod
+# These options change the labels of every object and the configuration of every pod.
 CHANGED = ("--set", "commonLabels.changed=yes", "--set", "settings.log_format=text")
 
 
@@ -47,7 +47,7 @@ def namespace(cluster: Cluster, prefix: str) -> str:
 
 @pytest.fixture
 def new_release(cluster: Cluster, namespace: str, tool: FindTool) -> NewRelease:
-    """Return a function that makes a release of a set of values, not installed yet."""
+    """Return a function that makes a release of a set of values without installing it."""
     return lambda values: Release(tool("helm"), cluster, namespace, values)
 
 
@@ -71,7 +71,7 @@ def test_the_reset_is_accepted_without_a_warning(
 
 
 def dry_run(text: str, cluster: Cluster, namespace: str) -> str:
-    """Send all objects and their pods in a dry run; return their numbers if nothing is wrong."""
+    """Send all objects and their pods in a dry run without errors; return a summary."""
     objects = [each for each in yaml.safe_load_all(text) if each]
     pods = [pod for each in objects for pod in pods_of(each)]
     answers = [cluster.apply(each, namespace, **DRY_RUN) for each in objects]

@@ -27,7 +27,7 @@ every_set = pytest.mark.parametrize("values", SETS)
 
 
 def output(*command: object, code: int | None = 0) -> str:
-    """Return the stdout of a command, which must end with this exit code; None allows any."""
+    """Run a command with the expected exit code `code`, or any for None; return its stdout."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert code is None or done.returncode == code, done.stdout + done.stderr
     return done.stdout

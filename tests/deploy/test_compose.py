@@ -44,7 +44,7 @@ def here(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_compose_yaml_is_what_the_compose_specification_says() -> None:
-    """The file fits the JSON Schema of the Compose Specification that check-jsonschema has."""
+    """The file fits the JSON Schema of the Compose Specification in check-jsonschema."""
     ran = here("check-jsonschema", "--builtin-schema", "vendor.compose-spec", FILE)
     assert ran.returncode == 0, ran.stdout
 
@@ -72,7 +72,7 @@ def test_a_container_is_bounded(name: str) -> None:
 def test_a_port_is_open_to_the_laptop_alone(name: str) -> None:
     """Each port listens on loopback only.
 
-    Docker would open a port without an address to every network, past the firewall.
+    If a port has no address, Docker opens it to every network and bypasses the firewall.
     """
     assert [p for p in SERVICES[name].get("ports", ()) if not p.startswith("127.0.0.1:")] == []
 
@@ -114,7 +114,7 @@ def test_every_stage_is_a_service_with_a_disk_of_its_own(stage: str) -> None:
 
 
 def test_only_stages_that_ask_the_web_wait_for_a_profile() -> None:
-    """Only poll, fetch and the optional Kafka UI start with a profile.
+    """Only poll, fetch and the optional Kafka UI need a profile to start.
 
     poll and fetch need a contact, which only the user can set.
     """
@@ -174,7 +174,8 @@ def test_promtool_reads_the_configuration_with_its_rules(
 def brokers(tmp_path: Path) -> Iterator[str]:
     """Yield the address of a Kafka on loopback that has the configuration of compose.yaml.
 
-    Kafka's image configures itself with the same class. Only ports and host names differ.
+    The Java class that configures Kafka's image also makes the configuration here. Only ports, host
+    names and directories differ.
     """
     port, inner, controller = free_ports(3)
     given = {name: str(value) for name, value in SERVICES["kafka"]["environment"].items()}

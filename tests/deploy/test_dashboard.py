@@ -65,7 +65,7 @@ def test_panels_show_what_was_asked_for() -> None:
 
 
 def test_the_runbook_names_panels_that_exist() -> None:
-    """Bold words in docs/operations.md are titles of panels, apart from upper and lower case."""
+    """Bold words in docs/operations.md are titles of panels; upper and lower case do not matter."""
     named = {" ".join(words.split()).lower() for words in re.findall(r"\*\*([^*]+)\*\*", RUNBOOK)}
     assert len(named) > 10
     assert named - {"bold"} <= {title.lower() for title in PANELS}

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.deploy
 
 @pytest.mark.parametrize("values", COMMITTED)
 def test_a_rendered_file_is_what_helm_renders(values: str, tool: FindTool) -> None:
-    """Each file in tests/deploy/rendered/ is the output of helm for today's chart.
+    """Each file in tests/deploy/rendered/ is the output of helm for the current chart.
 
     So a review of a change to the chart shows how the rendered objects change.
     """

@@ -20,7 +20,7 @@ from tests.deploy.container import DATA, OWNER, Container, Running
 from tests.deploy.image import DOCKERFILE, LABELS, Image, built, missing
 from tests.job.harness import Job, wait_until
 
-EXTRAS = ("crawl", "kafka", "metadata", "single-page")  # `kafka` includes `crawl`
+EXTRAS = ("crawl", "kafka", "metadata", "single-page")  # `kafka` includes the extra `crawl`
 LOCKS = ("requirements.txt", "build-requirements.txt")
 STAGES = ("normalize", "extract")
 
@@ -60,7 +60,7 @@ def test_every_line_of_a_lock_has_a_hash_and_no_index(lock: str) -> None:
 def test_both_stages_stand_on_one_base_with_a_digest() -> None:
     """Both build stages use one base image, with a digest, because a tag can change.
 
-    The build argument BASE names another base image.
+    The build argument BASE can name another base image.
     """
     lines = DOCKERFILE.read_text().splitlines()
     (base,) = [line for line in lines if line.startswith("ARG BASE=")]

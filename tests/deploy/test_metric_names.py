@@ -13,7 +13,7 @@ from tests.conftest import Record
 from tests.deploy.promql import ALERTS, PANELS, RULES, names, of_dashboard, of_rules
 
 STAGES = ("poll", "fetch", "normalize", "extract")
-NOWHERE = "127.0.0.1:9"  # no Kafka: workers wait for it, and serve their metrics meanwhile
+NOWHERE = "127.0.0.1:9"  # no Kafka is here; workers wait for it and serve metrics
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum")}
 OTHERS = {
     "ALERTS": "Prometheus itself",

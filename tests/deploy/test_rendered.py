@@ -31,7 +31,7 @@ from tests.deploy.chart import CUSTOM, every_set, objects
 DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 SCHEMA = Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
 
-_ONE_ROW = {"resources", "labels", "nodeSelector"}  # mappings that are one row of README.md
+_ONE_ROW = {"resources", "labels", "nodeSelector"}  # mappings with only one row in README.md
 _FREE = {"labels", "annotations", "commonLabels", "nodeSelector", "affinity"}
 
 

@@ -131,7 +131,7 @@ def test_a_worker_that_still_imports_ends_at_sigterm(cluster: Cluster) -> None:
     for _ in range(TRIES):
         pod.start()
         wait_until(lambda: handles_sigterm(pod), "Python to begin", pod.log)
-        if code := pod.stop()[0]:  # with 0, the imports had ended before
+        if code := pod.stop()[0]:  # 0 means that the imports had ended
             break
     assert code == 128 + signal.SIGTERM
 

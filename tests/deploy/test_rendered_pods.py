@@ -94,7 +94,10 @@ def test_a_command_has_the_settings_of_the_workers(values: str) -> None:
 
 @every_set
 def test_a_worker_is_not_killed_while_it_drains(values: str) -> None:
-    """The grace period is longer than shutdown_seconds, and the session longer than a restart."""
+    """The grace period of a pod is longer than the setting `shutdown_seconds`.
+
+    The session timeout in Kafka is at least 60 seconds, which is longer than a restart.
+    """
     for name, spec in _workers(values).items():
         given = _environment(spec)
         shutdown = given.get(

@@ -100,7 +100,7 @@ def test_it_can_write_nowhere_but_its_data_and_tmp(pod: Pod) -> None:
 
 
 def test_the_job_of_topics_does_nothing_twice(node: Node, record: Record) -> None:
-    """A second run of the Job for topics changes nothing. It runs at each upgrade."""
+    """A second run of the Job for topics changes nothing, because the Job runs at each upgrade."""
     job = node.command("Job", JOB)
     assert job.run() == 0, job.log()
     assert job.log() == "All topics are as declared.\n"

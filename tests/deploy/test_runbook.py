@@ -53,7 +53,7 @@ def test_helm_takes_the_values_that_are_typed(line: str, tool: FindTool) -> None
 
 @pytest.mark.deploy
 def test_a_pod_waits_for_commands(tool: FindTool) -> None:
-    """The helm command for a pod that waits renders the pod of `helm test`, which only sleeps."""
+    """The runbook's `helm template` command renders the pod of `helm test`, which only sleeps."""
     (line,) = [line for line in LINES if line.startswith("helm template ")]
     line = line.removesuffix(" | kubectl apply -f -")
     line = line.replace("helm template", f"{tool('helm')} template --kube-version {NEWEST}")

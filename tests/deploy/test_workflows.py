@@ -22,7 +22,7 @@ every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: pat
 
 @every_workflow
 def test_a_workflow_fits_its_schema(path: Path) -> None:
-    """Each workflow fits the schema of GitHub's workflows that check-jsonschema has."""
+    """Each workflow fits the schema of GitHub's workflows in check-jsonschema."""
     program = Path(sys.executable).with_name("check-jsonschema")
     command = [program, "--builtin-schema", "vendor.github-workflows", path]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -32,7 +32,7 @@ def test_a_workflow_fits_its_schema(path: Path) -> None:
 @pytest.mark.deploy
 @every_workflow
 def test_actionlint_finds_nothing(path: Path, tool: FindTool) -> None:
-    """The checks of actionlint find nothing. Its use of shellcheck and pyflakes is off."""
+    """The linter actionlint finds nothing; it runs without shellcheck and pyflakes."""
     command = [tool("actionlint"), "-shellcheck=", "-pyflakes=", path]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout
@@ -50,7 +50,7 @@ def test_a_workflow_runs_only_targets_of_make(path: Path) -> None:
 
 
 def test_the_tests_run_on_every_python_that_is_promised() -> None:
-    """The tests run on each Python version, beginning with the oldest in pyproject.toml."""
+    """The tests run on consecutive Python versions from the oldest in pyproject.toml on."""
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())
     versions = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
     (oldest,) = re.findall(r'requires-python = ">=(.*)"', (ROOT / "pyproject.toml").read_text())

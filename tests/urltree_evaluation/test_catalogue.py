@@ -104,7 +104,7 @@ def test_a_tool_that_is_not_installed_says_how_to_install_it() -> None:
 
 @pytest.mark.slow
 def test_a_tool_that_is_broken_says_so_and_the_others_are_there(tmp_path: Path) -> None:
-    """If the import of a tool raises an exception, the catalogue has it as the reason.
+    """If the import of a tool raises an exception, the catalogue gives the exception as the reason.
 
     The other extractors are available.
     """

@@ -40,7 +40,7 @@ def test_a_line_for_each_corpus(tmp_path: Path) -> None:
 
 
 def test_options_are_heard(tmp_path: Path) -> None:
-    """The options name, kind and tool take effect, and --form accepts the format of the input."""
+    """The options --name, --kind and --tool take effect; --form accepts the format of the input."""
     (tmp_path / "b.jsonl").write_text(PAGE)
     options = ["--name", "mine", "--kind", "stream", "--tool", "x", "--form", "json-lines"]
     result = run(tmp_path / "work", tmp_path, *options)
@@ -105,7 +105,7 @@ def test_another_input_of_the_same_name_replaces_the_corpus_and_this_is_said(
 ) -> None:
     """A message says that an input with the same name replaces the corpus.
 
-    Users who want to keep both corpora can then name one of them.
+    Users who want both corpora can then convert one of them again under another name.
     """
     for folder, is_said in (("a", False), ("b", True)):
         file = tmp_path / folder / "mine.jsonl"

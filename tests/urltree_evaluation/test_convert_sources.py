@@ -134,7 +134,7 @@ def test_two_corpora_may_not_have_one_name(tmp_path: Path, workspace: Workspace)
 
 
 def test_nothing_of_a_known_form_is_said(tmp_path: Path, workspace: Workspace) -> None:
-    """The error names the path if it is an empty folder, is missing, or has a different format."""
+    """The error names the path if it does not exist or contains no corpus in the format."""
     (tmp_path / "in").mkdir()
     for path, options, problem in [
         (tmp_path / "in", {}, "in: contains no corpus in a known format"),

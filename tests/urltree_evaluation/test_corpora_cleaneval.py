@@ -24,7 +24,7 @@ def put(file: Path, content: bytes | str) -> None:
 def test_the_wrapper_is_taken_off_and_heard() -> None:
     """The wrapper gives URL, title and encoding.
 
-    Quotes in titles are not escaped there, and the encoding is used like that of an HTTP header.
+    Quotes in titles are not escaped there. The encoding counts as if an HTTP header named it.
     """
     page = unwrap(WRAPPED)
     assert page.url == "http://site.example/a?b=1&c=2"

@@ -152,6 +152,6 @@ def test_tags_of_python_2_are_understood(folder: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said(folder: Path, meta: str, problem: str) -> None:
-    """The error contains the file, and the entry and its id where they are known."""
+    """The error contains the file. It contains the entry and the entry's id if these are known."""
     with pytest.raises(CorpusError, match=f"(?s){problem}"):
         pages(folder, meta)

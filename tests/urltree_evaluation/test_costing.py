@@ -27,7 +27,7 @@ SIZES = {("c", "1"): 100, ("c", "2"): 200, ("d", "1"): 400}
 
 
 def measured(extractor: str, **seconds: list[float]) -> dict[Trial, list[float]]:
-    """Return the seconds of all passes by trial; the key c1 means document "1" of corpus "c"."""
+    """Return the seconds of an extractor's passes. The key c1 is document "1" of corpus "c"."""
     return {Trial(name[0], name[1], extractor): passes for name, passes in seconds.items()}
 
 
@@ -35,9 +35,10 @@ PARSES = measured(PARSE.name, c1=[1, 1, 9], c2=[2, 2, 2], d1=[4, 3, 5])
 
 
 def test_a_ratio_is_of_sums_over_the_documents_of_both() -> None:
-    """A ratio divides the sums of seconds over the documents that both could process.
+    """The ratio is the extractor's seconds divided by those of the bare parse.
 
-    The seconds of a document are the median of its passes.
+    Both are sums over the documents that both could process. The seconds of a document are the
+    median of its passes.
     """
     found = summarise_costs(PARSES | measured("x", c1=[7, 2, 3], d1=[8, 8, 8]), SIZES, {}, {"x": 5})
     assert (found.documents, found.bytes, found.seconds) == (3, 700, 7)
@@ -49,7 +50,7 @@ def test_a_ratio_is_of_sums_over_the_documents_of_both() -> None:
 
 
 def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
-    """A document that failed in one pass is left out, with the reason.
+    """A document that failed in one pass is left out of the extractor's cost, with the reason.
 
     An extractor that failed on all documents has no cost.
     """
@@ -61,7 +62,7 @@ def test_a_document_that_failed_in_one_pass_counts_in_none() -> None:
 
 
 def test_a_document_whose_bare_parse_fails_counts_nowhere() -> None:
-    """A document whose bare parse fails is in no extractor's cost, because it has no divisor."""
+    """A document whose bare parse fails is in no extractor's cost, because it has no ratio."""
     seconds = measured(PARSE.name, c1=[1]) | measured("x", c1=[2], c2=[100])
     found = summarise_costs(seconds, SIZES, {Trial("c", "2", PARSE.name): "exception"}, {"x": None})
     assert (found.documents, found.extractors["x"].ratio) == (1, 2)
@@ -128,9 +129,10 @@ def test_a_stream_extractor_begins_anew_with_each_pass(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
-    """The cost is measured again only after a change of documents, passes or extractors.
+    """The cost is measured again only if documents, passes or extractors have changed.
 
-    A deleted file is also measured again.
+    Here the second run has the same document and measures nothing. The third run has two documents
+    and measures both.
     """
     calls = tmp_path / "calls"
 

@@ -160,7 +160,7 @@ CAUSES: list[tuple[Callable[[], object], Failure, str]] = [
 def test_a_page_that_an_extractor_does_not_bear_is_counted_and_the_run_goes_on(
     misbehave: Callable[[], object], failure: Failure, message: str, tmp_path: Path
 ) -> None:
-    """The prediction of the bad page has the cause of its failure.
+    """The prediction of the bad page names the cause of the failure.
 
     All other pages have their text.
     """
@@ -208,7 +208,7 @@ def test_a_page_without_gold_may_be_the_end_of_a_process(tmp_path: Path) -> None
 
 
 def test_an_extractor_that_bears_no_page_ends_all_the_same(tmp_path: Path) -> None:
-    """After `DEATHS` killed processes, the remaining pages are written as failed and not run."""
+    """After `DEATHS` killed processes, the other pages are marked as failed without a run."""
     outcomes = predicted(work(tmp_path, DEATHS + 5), single("bad", lambda _: exits()))
     assert [each.failure for each in outcomes] == ["crash"] * (DEATHS + 5)
     assert [each.message for each in outcomes][-6:] == ["exit code 0"] + [
@@ -234,7 +234,7 @@ def test_an_extractor_that_cannot_be_made_fails_on_every_page(
 def test_a_thread_that_never_gives_the_interpreter_back_costs_a_page_at_most(
     tmp_path: Path,
 ) -> None:
-    """A thread that keeps the interpreter lock costs at most one page.
+    """A thread that keeps the interpreter lock makes at most one page fail.
 
     No wait is endless, neither before the first page nor after the last one.
     """

@@ -173,7 +173,7 @@ def test_trafilatura_remembers_for_a_part_alone() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 def test_ours_say_what_the_library_says(name: str) -> None:
-    """On each page, our extractors return the same text as the library with its own eviction."""
+    """On each page, our extractors return the same text as the library's `Extractor`."""
     extract, heuristic = made(name), name.removeprefix("urltree-")
     times = [f"2020-01-{day:02}" for day in range(1, 31)]
     with Extractor(heuristic=heuristic) as library:

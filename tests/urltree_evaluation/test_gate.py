@@ -73,7 +73,7 @@ def test_each_heuristic_has_a_floor_for_each_figure(raised: Gate, floors: Path) 
 def test_the_gate_holds_where_all_is_as_it_was(raised: Gate) -> None:
     """If no value has changed, the gate passes.
 
-    Its output has each value and the difference by masking.
+    Its output has each value, and the difference that masking makes.
     """
     result = raised()
     assert result.exit_code == 0
@@ -104,7 +104,7 @@ def test_a_fall_of_the_last_digit_fails_and_says_where(
 
 
 def test_raising_writes_better_figures(raised: Gate, floors: Path) -> None:
-    """The option --raise raises floors below the measured values to these values."""
+    """The option --raise sets each floor that is below its measured value to that value."""
     before = floors.read_text()
     set_floor(floors, "words", 0.5)
     assert raised("--raise").exit_code == 0

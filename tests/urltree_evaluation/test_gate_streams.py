@@ -15,7 +15,7 @@ from urltree_evaluation.gate.floors import FIGURES, SHIPPED, Floors
 pytestmark = pytest.mark.slow
 
 STREAMS = Path(__file__).parents[3] / "shared" / "data" / "streams"
-METRICS = ("words ", "words+title ")  # how the first line of each of the two tables begins
+METRICS = ("words ", "words+title ")  # beginnings of the first lines of the two tables
 
 
 def test_each_heuristic_has_a_shipped_floor() -> None:

@@ -48,7 +48,7 @@ def test_the_group_with_most_text_is_kept(ancestor: int | None, expected: list[s
 
 
 def test_every_element_counts_as_an_ancestor() -> None:
-    """Ancestors are all elements, so a <blockquote> can be the parent of a paragraph."""
+    """Every element counts as an ancestor, so a <blockquote> can be the parent of a paragraph."""
     html = f"<body><div><blockquote>{paragraphs('quote')}</blockquote>{paragraphs('own', 'text')}"
     assert kept(html, 1) == ["own", "text"]
     assert kept(html, 4) == ["quote", "own", "text"]
@@ -154,7 +154,7 @@ def test_no_markup_raises(html: str, ancestor: int) -> None:
 def test_five_ancestors_are_registered() -> None:
     """Extractors for n = 1 to 5 and one without the filter are registered.
 
-    The paper publishes n = 2, and the other values in table 2.
+    The published value is n = 2; table 2 of the paper has the values 1 to 5.
     """
     assert "boilerpipe-unfiltered" in registered
     names = [name for name in registered if name.startswith("boilerpipe-grandparent-")]

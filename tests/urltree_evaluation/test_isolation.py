@@ -116,9 +116,9 @@ def test_what_a_child_does_to_its_interpreter_stays_there() -> None:
 
 
 def test_who_looks_late_blames_nobody_for_it() -> None:
-    """A long time without a check does not count as sleep of the child.
+    """A long time in which the parent does not check is not counted as sleep of the child.
 
-    The machine may have been suspended.
+    The machine may have been suspended during this time.
     """
     watched = Watched(lambda _: time.sleep(60), Limits(seconds=0.3, megabytes=1000))
     time.sleep(1.5)  # longer than the limit of sleep, which is 1.2 s

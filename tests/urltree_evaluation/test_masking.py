@@ -109,7 +109,7 @@ def test_a_renamed_host_has_as_many_labels_below_one_domain(masking: Masking, ho
 
 
 def test_no_two_tokens_become_one_and_none_stays(masking: Masking) -> None:
-    """On each of two sites, no two words of three letters get the same new name, and none stays."""
+    """On each of two sites, no two words of three letters get the same new name; all change."""
     tokens = ["".join(letters) for letters in product(ascii_lowercase, repeat=3)]
     for each in (masking, Masking("other.example")):
         masked = [each.token(token) for token in tokens]
@@ -154,7 +154,7 @@ def test_a_name_depends_on_the_site_alone() -> None:
 def test_what_was_tuned_to_a_class_finds_nothing(masking: Masking) -> None:
     """A rule that uses a class name of the site finds nothing on the masked page.
 
-    Therefore, the gate detects such a rule.
+    The gate also measures masked pages, and therefore detects such a rule.
     """
 
     def in_menu(page: TokenizedPage) -> list[str]:

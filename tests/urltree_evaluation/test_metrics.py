@@ -66,7 +66,7 @@ def test_sequences_are_compared_by_the_textbook(gold: list[str], prediction: lis
 @given(some_words, some_words)
 @settings(deadline=None)
 def test_the_stricter_a_metric_the_lower_it_is(gold: list[str], prediction: list[str]) -> None:
-    """Matching blocks never score higher than sequences, nor sequences higher than bags.
+    """The score by matching blocks is at most that by sequences, which is at most that by bags.
 
     Matching blocks are a common subsequence, and both bags contain each common subsequence.
     """
@@ -99,9 +99,9 @@ def test_characters_are_compared_by_the_textbook(gold: str, prediction: str) -> 
 
 
 def test_characters_of_huge_texts_are_compared_in_runs() -> None:
-    """Texts above a bound are compared by words, of which only "a" is common here.
+    """Texts above a given length are compared by words; here only the word "a" is common.
 
-    By characters, two texts of a megabyte would take most of a minute.
+    A comparison of two texts of a megabyte by characters would take most of a minute.
     """
     gold, prediction = "a bc.", "a cb."
     assert characters.compare(gold, prediction, bound=25) == overlap(4, 5, 5)

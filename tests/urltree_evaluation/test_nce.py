@@ -84,7 +84,7 @@ def test_lines_are_blocks_and_words_stay_whole() -> None:
 
 
 def test_the_closest_ancestor_that_fits_is_the_separator() -> None:
-    """The closest long ancestor of the first long text is the separator.
+    """The separator is the closest ancestor of the first long text that has enough text itself.
 
     It may have one notable sibling.
     """
@@ -105,7 +105,7 @@ def test_a_sibling_of_links_is_not_notable() -> None:
 
 
 def test_a_paragraph_separates_nothing() -> None:
-    """A paragraph is never the separator; for a long paragraph, its parent is."""
+    """A paragraph is never the separator. If a paragraph is long, its parent is the separator."""
     assert separator_class(f"<body><div class=story><p class=long>{LONG * 5}</p></div>") == "story"
 
 
@@ -164,7 +164,7 @@ MAY = [f"May {day}, 2012 at {day}:04 pm" for day in (3, 9, 11)]
 def test_three_heads_mark_where_comments_begin() -> None:
     """Three heads of comments mark where comments begin.
 
-    Everything from the first head on is removed, including the name beside its date.
+    Everything from the first head on is removed, including the name beside the first date.
     """
     assert without(comments(*MAY) + "<p>Imprint</p>") == ""
 
@@ -187,7 +187,7 @@ def test_heads_unlike_each_other_mark_nothing() -> None:
 def test_permalinks_are_heads() -> None:
     """Permalinks to comments are heads.
 
-    They link to a number of at least three digits, and numbers of footnotes are shorter.
+    A permalink ends with a number of at least three digits. Numbers of footnotes are shorter.
     """
     linked = "".join(f"<p><a href='/a#comment-{n}'>#</a> said</p>" for n in (8123, 8124, 8200))
     footnotes = "".join(f"<p><a href='#fn{n}'>[{n}]</a> note</p>" for n in (1, 2, 3))

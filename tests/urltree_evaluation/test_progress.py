@@ -28,7 +28,7 @@ def test_a_line_says_how_far_it_is_and_what_runs() -> None:
 
 
 def test_a_file_gets_lines_that_stay() -> None:
-    """In a file, there is no line for each document.
+    """If the output is a file, a line is written every ten seconds, not for each document.
 
     The last line has the final counts, also after Ctrl-C.
     """

@@ -147,7 +147,7 @@ def test_a_corpus_has_what_can_be_said_of_it(
 ) -> None:
     """A corpus only has sections for which it has data.
 
-    With one page per domain there are no boxes by domain, and segments have no histograms.
+    A corpus with one page per domain has no section "F1 by domain"; segments have no histograms.
     """
     (section,) = page.xpath(f"//section[h2/@id='{corpus}']")
     assert [heading.text_content() for heading in section.findall("h3")] == headings
@@ -226,9 +226,9 @@ def test_a_report_of_one_document_without_costs_can_be_made(tmp_path: Path) -> N
 
 
 def test_an_extractor_is_not_scored_where_its_constants_were_chosen(tmp_path: Path) -> None:
-    """An extractor is left out of the corpus on which its constants were chosen.
+    """The report of a corpus leaves out an extractor whose constants were chosen on that corpus.
 
-    It is in no table, chart or file, and one sentence gives the reason.
+    The extractor is in no table, chart or file, and one sentence gives the reason.
     """
     made = write_report(add(tmp_path, EXPLORATION, pages(1, 2), {"nce": whole, "plain": half}))
     text = html.document_fromstring(made.read_bytes().decode()).text_content()

@@ -55,7 +55,7 @@ def test_the_gold_itself_is_worth_one_in_every_metric() -> None:
 def test_a_page_that_is_not_sampled_has_the_words_alone() -> None:
     """A page that is not sampled has only the metrics of words.
 
-    Learning curves need no others, and streams are long.
+    This saves time on long streams, because learning curves need only these metrics.
     """
     found = score_page(PageGold(page()), said(GOLD, is_sampled=False))
     assert list(found.metrics) == ["words", "words+title"]
@@ -82,7 +82,10 @@ def test_the_title_goes_before_what_does_not_begin_with_it(text: str, *, is_help
 
 @pytest.mark.parametrize("title", [None, "", "…"])
 def test_without_a_title_both_are_the_same(title: str | None) -> None:
-    """Without a title both metrics are equal, as in most published corpora."""
+    """Without a title, the metrics words and words+title are equal.
+
+    Most published corpora have no titles.
+    """
     metrics = score_page(PageGold(page(title=title)), said("and the text")).metrics
     assert metrics["words+title"] == metrics["words"]
 
@@ -121,7 +124,7 @@ def test_a_duplicate_is_not_scored() -> None:
 
 
 def test_gold_of_segments_has_counts_alone() -> None:
-    """Gold of segments has only counts of segments, because there is no full text.
+    """A page with gold of segments has only counts of segments, because its gold has no full text.
 
     Failures and empty results are recorded as well.
     """

@@ -108,7 +108,7 @@ def test_a_constant_gap_has_no_uncertainty_however_wide_the_figures_are(tmp_path
 
 
 def test_differences_are_to_the_best_where_none_is_named(tmp_path: Path) -> None:
-    """Differences are to the best extractor by default, so they are below zero."""
+    """By default, each extractor is compared with the best one, so no difference is above zero."""
     gaps = differences_to(table(tmp_path, y=Y, x=X))
     assert list(gaps) == ["y"]
     assert gaps["y"].value == pytest.approx(-fmean([0.5, 0.3, 0.7, 1.0]) / 2)
@@ -116,9 +116,9 @@ def test_differences_are_to_the_best_where_none_is_named(tmp_path: Path) -> None
 
 
 def test_pairs_are_all_differences_the_better_one_first(tmp_path: Path) -> None:
-    """All pairs have a difference with the better extractor first.
+    """Each pair of extractors has a difference, and the better extractor is first in the pair.
 
-    Each value equals that of `differences_to`.
+    Each difference equals that of `differences_to` for these two extractors.
     """
     z = {name: 1 - value for name, value in X.items()}
     made = table(tmp_path, y=Y, x=X, z=z)

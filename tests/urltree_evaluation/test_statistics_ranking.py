@@ -97,7 +97,7 @@ def test_gold_that_a_tool_made_is_marked(tmp_path: Path) -> None:
 
 
 def test_extractors_that_were_not_scored_to_the_end_are_named(tmp_path: Path) -> None:
-    """Extractors without scores of the whole corpus are not ranked, but named."""
+    """Extractors without scores of the whole corpus are not ranked, but listed as left out."""
     work = workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)})
     work.scores_file(CORPUS, "y", "pages").unlink()
     found = ranking(work, CORPUS)
@@ -105,9 +105,9 @@ def test_extractors_that_were_not_scored_to_the_end_are_named(tmp_path: Path) ->
 
 
 def test_who_wins_where(tmp_path: Path) -> None:
-    """Each domain has its best extractor, or several equal ones.
+    """`winners` names the best extractor of each domain, or all if several are equal.
 
-    It also has the difference between the best and the next value.
+    It also gives the best F1 and its distance from the next value.
     """
     table = load_table(workspace(tmp_path, {"x": pages(GOOD), "y": pages(BAD)}), CORPUS)
     a, b, c = winners(table)

@@ -96,7 +96,7 @@ def test_precision_has_a_table_as_f1_has(tmp_path: Path) -> None:
 
 
 def test_an_extractor_without_scores_of_the_whole_corpus_is_left_out(tmp_path: Path) -> None:
-    """An extractor without scores of the whole corpus is left out.
+    """An extractor without scores of the whole corpus is left out of the table.
 
     Otherwise most pages would not be shared by all extractors.
     """

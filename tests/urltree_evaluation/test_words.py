@@ -26,7 +26,7 @@ from urltree_evaluation.metrics.words import split_words
     ],
 )
 def test_words_are_what_white_space_parts(text: str, expected: list[str]) -> None:
-    """Words are separated by white space, and by characters of the categories P, S and C."""
+    """Words are separated by white space and by characters of the Unicode categories P, S, C."""
     assert split_words(text) == expected
 
 
@@ -39,7 +39,7 @@ def test_words_are_what_white_space_parts(text: str, expected: list[str]) -> Non
     ],
 )
 def test_the_variant_of_the_thesis_has_ascii_alone(text: str, expected: list[str]) -> None:
-    """The variant `ascii_only` deletes other characters, as algorithm 3 of the thesis does."""
+    """The variant `ascii_only` deletes non-ASCII characters, like algorithm 3 of the thesis."""
     assert split_words(text, ascii_only=True) == expected
 
 

@@ -28,12 +28,12 @@ PAGES = {
     for language in PARAGRAPHS
 }
 BROKEN = ["", " ", "<!-- nothing -->", "no tags", "<p>\0</p>", "<p></p>", "</div></div>"]
-TEMPORARY = Path(tempfile.gettempdir()).resolve()  # called before the hook is added
+TEMPORARY = Path(tempfile.gettempdir()).resolve()  # this call precedes the audit hook
 REACHED: list[str] = []
 
 
 def notice(event: str, arguments: tuple[Any, ...]) -> None:
-    """Record requests, processes, and files written outside the temporary folder (audit hook)."""
+    """As an audit hook, record requests, processes, and writes outside the temporary folder."""
     if event in {"socket.connect", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen"}:
         REACHED.append(f"{event} {arguments[1:]}")
     if (event == "os.mkdir" or _is_write(event, arguments)) and not _is_temporary(arguments[0]):
@@ -43,7 +43,7 @@ def notice(event: str, arguments: tuple[Any, ...]) -> None:
 def _is_write(event: str, arguments: tuple[Any, ...]) -> bool:
     """Return whether a file is opened for writing, by `open` or by `os.open`.
 
-    A file descriptor that is made a file object is ignored, because `os.open` was already seen.
+    `open` of a file descriptor is ignored, because the call of `os.open` was already recorded.
     """
     if event != "open" or isinstance(arguments[0], int):
         return False
