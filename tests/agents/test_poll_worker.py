@@ -38,7 +38,7 @@ def wait_for_metric(url: str, line: str) -> None:
 
 
 def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path: Path) -> None:
-    """SIGTERM ends a worker that waits for a server's response, without waiting for it."""
+    """SIGTERM ends a worker during a poll; it does not wait for the server's response."""
     asyncio.run(follow(job, f"http://{HOST}/rss"))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings = {

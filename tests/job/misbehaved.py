@@ -99,7 +99,7 @@ def misbehaving() -> Iterator[dict[str, str]]:
 
 
 def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
-    """Publish pages to fetches, each with its number of failed attempts; return the time."""
+    """Publish records to the topic fetches, each with a number of failed attempts; return when."""
     now = time.time()
     job.publish(
         (

@@ -26,7 +26,7 @@ def streams(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def floors(tmp_path: Path) -> Path:
-    """Return the path of the file of floors, which the fixture `raised` writes."""
+    """Return the path of the file of floors (least scores), as the fixture `raised` writes it."""
     return tmp_path / "floors.yaml"
 
 

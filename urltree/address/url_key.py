@@ -8,7 +8,7 @@
 
 If no rule applies, the paper drops the whole query. On 5,464 feed items this merges 170 different
 articles, whose URLs differ in `?p=` or `?v=` (measured). So we drop only parameters on the noise
-list, unless the option `query` is `drop` (ours).
+list, unless the option `query` is `drop`.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def key_with_id(domain: str, names: Sequence[str], document_id_: str) -> str | N
 def _cid(title: str | None) -> list[Parameter]:
     """Return the hash of a title as a parameter, or no parameter if there is no title.
 
-    Therefore the key of a page without title is made of its URL alone (ours).
+    Therefore the key of a page without title is made of its URL alone.
     """
     text = unicodedata.normalize("NFC", " ".join((title or "").split()))
     return [(CID, xxhash.xxh3_128_hexdigest(text.encode(errors="replace")))] if text else []

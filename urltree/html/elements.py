@@ -21,7 +21,7 @@ INLINE = _tags(
     "a abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd mark"
     " nobr q rp rt ruby s samp small span strike strong sub sup time tt u var wbr"
 )
-# Elements whose content is not text. noembed and noframes contain raw markup (ours).
+# Elements whose content is not text. noembed and noframes contain raw markup.
 DROPPED = _tags(
     "script style noscript template svg math textarea select iframe object canvas noembed noframes"
 )

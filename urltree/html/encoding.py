@@ -172,7 +172,7 @@ def _detected_label(html: bytes) -> str | None:
 
 
 def _sample(html: bytes) -> bytes:
-    """Return text without tags for the detector, from 256 bytes before the first non-ASCII byte."""
+    """Return the sample for the detector: text without tags around the first non-ASCII byte."""
     text = b" ".join(_NO_TEXT.sub(b" ", html[: 32 * DETECTOR_BYTES]).split())
     beyond_ascii = _BEYOND_ASCII.search(text)
     if beyond_ascii is None:

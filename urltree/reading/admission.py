@@ -7,7 +7,7 @@ import re
 from urltree.html.encoding import META_BYTES, SNIFF_BYTES, is_binary
 from urltree.page import Page, PageError, Reason
 
-# Plain text is refused, because it has no tags that separate text blocks (ours).
+# Plain text is refused, because it has no tags that separate text blocks.
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 XML_TYPES = frozenset({"application/xml", "text/xml"})  # XHTML is often sent with these types
 UNKNOWN_TYPES = frozenset({"", "*/*", "unknown/unknown", "application/unknown"})  # MIME Sniffing, 7

@@ -55,7 +55,9 @@ def unpack(stored: bytes) -> Document:
             record["metadata"] = FoundMetadata.from_record(record["metadata"])
         return Document(**record)
     except (zstandard.ZstdError, ValueError, TypeError, KeyError) as error:
-        raise RowError(f"first page: its {len(stored)} bytes are damaged: {error}") from error
+        raise RowError(
+            f"stored first page of a site: {len(stored)} bytes cannot be read: {error}"
+        ) from error
 
 
 def _columns(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

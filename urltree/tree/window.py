@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 DAY = 86_400 * 1_000_000  # a day in microseconds
-REFERENCE = 5  # age is measured from the fifth-newest document (ours)
+REFERENCE = 5  # age is measured from the fifth-newest document
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def judge(name: str, hashes: list[int], leaf: Node) -> Verdict:
     ],
 )
 def test_the_node_that_judges(name: str, support: int, at_domain: int, depth: int) -> None:
-    """The judging node is the first one with enough support between the leaf and the root.
+    """On the way from the leaf to the root, the first node with enough support judges.
 
     If no node has enough support, the root judges.
     """

@@ -109,7 +109,7 @@ def test_one_file_has_the_url_that_is_given(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
-    """Files of known formats in a folder are read by name; other files are skipped and counted."""
+    """Files of known formats are read in the order of their names, others skipped and counted."""
     (tmp_path / "b.html").write_text("<p>")
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.jsonl.zst").write_bytes(ZSTD)

@@ -51,7 +51,7 @@ def test_what_a_front_says_of_an_article_does_not_repeat_its_lead(tmp_path: Path
 
 
 def test_a_front_is_in_the_window_and_nowhere_else(tmp_path: Path) -> None:
-    """A section front is in the window only.
+    """The front page of a section is a listing: it counts in the window, not in the tree.
 
     The tree and the path statistics equal those of the site without the front.
     """

@@ -143,7 +143,7 @@ class DomainInTheJob(RuleBasedStateMachine):
         return document(number, hashes, path, origin=origin, published=date)
 
     def stored_page(self, data: st.DataObject) -> Document:
-        """Return a page of the model, which has a stored row."""
+        """Choose one of the pages that have a stored row, and return it."""
         known = {**self.twin.known, **self.twin.foreign}
         return known[data.draw(st.sampled_from(sorted(known)))].document
 
