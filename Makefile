@@ -54,12 +54,12 @@ run: kafka
 generate: $(VENV)/.done
 	@$(BIN)/python -m deploy.tools.generate
 
-# Two processes, each with a Kafka of its own: tests wait for sessions to end more than they compute.
+# Three processes, each with a Kafka of its own, on two cores: tests of the job wait for Kafka, too.
 test: kafka
 	@$(PYTEST)
 
 # A file stays in one process, which shares its fixtures; conftest.py orders the files, longest first.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 FAST := not kafka and not slow and not deploy and not apiserver and not thorough
 EVERY := not deploy and not apiserver
 
