@@ -69,7 +69,7 @@ check: $(VENV)/.done
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(PYTEST) -m '$(FAST)' --deselect tests/test_house.py::test_a_tool_finds_nothing
+	@$(PYTEST) --numprocesses 2 -m '$(FAST)' --deselect tests/test_house.py::test_a_tool_finds_nothing
 
 format: $(VENV)/.done
 	@$(BIN)/ruff format .
