@@ -82,11 +82,7 @@ def _hash_shared() -> bytes:
 @cache
 def _hash_algorithm() -> bytes:
     """Hash every file of the package `urltree`, because any of them may change the text."""
-    package = _file(urltree).parent
-    files = [
-        file for file in package.rglob("*") if file.is_file() and "__pycache__" not in file.parts
-    ]
-    return _hash(files, "lxml", "publicsuffixlist") + _hash_shared()
+    return _hash([_file(urltree)], "lxml", "publicsuffixlist") + _hash_shared()
 
 
 def _hash(files: Iterable[Path], *packages: str) -> bytes:
@@ -101,9 +97,11 @@ def _file(module: ModuleType) -> Path:
 
 
 def _source(file: Path) -> bytes:
-    """Read the source of a module; for a package, read all its files, including data files."""
-    files = sorted(file.parent.glob("*.*")) if file.name == "__init__.py" else [file]
-    return b"".join(each.read_bytes() for each in files)
+    """Read the source of a module; for a package, read all files below it, data files included."""
+    if file.name != "__init__.py":
+        return file.read_bytes()
+    files = (each for each in file.parent.rglob("*.*") if "__pycache__" not in each.parts)
+    return b"".join(each.read_bytes() for each in sorted(files))
 
 
 @cache
