@@ -7,6 +7,7 @@ import re
 from faust.types.tuples import Message
 
 from agents.kafka.partitions import partition_of
+from agents.kafka.unreadable import UnreadableMessage
 from models import headers as names
 from models.dead_letter import Record
 from models.headers import header
@@ -16,7 +17,12 @@ _MILLISECONDS = re.compile(r"[0-9]{1,15}")
 
 
 def origin_of(message: Message) -> str:
-    """Return the origin of a record: the value of its header, or else its own place in Kafka."""
+    """Return the origin of a record: the value of its header, or else its own place in Kafka.
+
+    The place of a range of records that cannot be read is that of the first of them.
+    """
+    if isinstance(message, UnreadableMessage) and message.offsets is not None:
+        return str(Origin(message.topic, message.partition, message.offsets[0]))
     named = header(message.headers, names.ORIGIN)
     if named is not None:
         try:

@@ -26,6 +26,7 @@ from agents.incoming import is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.kafka.partitions import RoutedKey, route_key
 from agents.kafka.tables.store import StoreError
+from agents.kafka.unreadable import UnreadableMessage
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
 from agents.telemetry.logs import log
@@ -154,8 +155,11 @@ class Stage(ABC):
 
     async def dead_letter(self, work: Work, origin: str, reason: Reason, text: str) -> None:
         """Send the original record to the dead-letter topic."""
-        original, topic = original_of(work.message), work.message.topic
-        letter = DeadLetter(origin, self.name, reason, text, topic, original).to_record()
+        message = work.message
+        offsets = message.offsets if isinstance(message, UnreadableMessage) else None
+        letter = DeadLetter(
+            origin, self.name, reason, text, message.topic, original_of(message), offsets
+        ).to_record()
         to = self.key(origin)
 
         async def without_value(error: BaseException) -> None:
@@ -182,6 +186,10 @@ class Stage(ABC):
             return
         work.on_done = self._observe
         origin = origin_of(message)
+        if isinstance(message, UnreadableMessage):
+            await self.dead_letter(work, origin, message.reason, message.text)
+            work.close()
+            return
 
         async def refuse(error: BaseException) -> None:
             await self.dead_letter(work, origin, Reason.TOO_LARGE, str(error))

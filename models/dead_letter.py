@@ -2,15 +2,19 @@
 
     key      origin of the page
     value    value of the original record, unchanged; null if it was null
-    headers  urltree-stage, urltree-reason, urltree-topic, urltree-key?, urltree-message,
-             then all headers of the original record, in their order
+    headers  urltree-stage, urltree-reason, urltree-topic, urltree-key?, urltree-offsets?,
+             urltree-message, then all headers of the original record, in their order
 
 `urltree-message` is the last of our headers. All headers after it are those of the original record,
 whatever their names are. `urltree-key` is missing if the original record has no key.
+
+A dead letter with `urltree-offsets` stands for a range of records that nobody could read. Its
+origin is that of the first of them, and it has neither a key nor a value.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,7 +27,9 @@ STAGES = ("poll", "fetch", "normalize", "extract")
 MAX_MESSAGE = 1_000
 """Largest number of characters of a message; longer messages are cut."""
 
-_OWN = (names.STAGE, names.REASON, names.TOPIC, names.KEY, names.MESSAGE)
+_OPTIONAL = (names.KEY, names.OFFSETS)
+_OWN = (names.STAGE, names.REASON, names.TOPIC, *_OPTIONAL, names.MESSAGE)
+_OFFSETS = re.compile(rb"([0-9]{1,19})-([0-9]{1,19})")
 
 
 class Record(NamedTuple):
@@ -45,6 +51,8 @@ class DeadLetter:
         message: description of the fault for a person.
         topic: topic from which the stage read the original record.
         original: original record, unchanged.
+        offsets: first and last offset of the range of records for which the dead letter stands;
+            None if it stands for one record.
     """
 
     origin: str
@@ -53,6 +61,7 @@ class DeadLetter:
     message: str
     topic: str
     original: Record
+    offsets: tuple[int, int] | None = None
 
     def to_record(self) -> Record:
         """Return the Kafka record of this dead letter."""
@@ -61,6 +70,7 @@ class DeadLetter:
             names.REASON: self.reason.encode(),
             names.TOPIC: self.topic.encode(),
             names.KEY: self.original.key,
+            names.OFFSETS: b"%d-%d" % self.offsets if self.offsets is not None else None,
             names.MESSAGE: self.message[:MAX_MESSAGE].encode(errors="replace"),
         }
         ours = [(name, value) for name, value in own.items() if value is not None]
@@ -86,7 +96,7 @@ class DeadLetter:
             own[name] = content
             if name == names.MESSAGE:
                 break
-        missing = [name for name in _OWN if name != names.KEY and name not in own]
+        missing = [name for name in _OWN if name not in own and name not in _OPTIONAL]
         if key is None or missing:
             raise malformed(f"not a dead letter: it lacks {', '.join(missing) or 'a key'}")
         stage, reason, topic, message = (
@@ -94,4 +104,14 @@ class DeadLetter:
             for name in (names.STAGE, names.REASON, names.TOPIC, names.MESSAGE)
         )
         original = Record(own.get(names.KEY), value, tuple(left))
-        return cls(key.decode(errors="replace"), stage, reason, message, topic, original)
+        offsets = _read_offsets(own.get(names.OFFSETS))
+        return cls(key.decode(errors="replace"), stage, reason, message, topic, original, offsets)
+
+
+def _read_offsets(content: bytes | None) -> tuple[int, int] | None:
+    if content is None:
+        return None
+    match = _OFFSETS.fullmatch(content)
+    if match is None:
+        raise malformed(f"not a dead letter: {names.OFFSETS} should be FIRST-LAST, is {content!r}")
+    return int(match[1]), int(match[2])

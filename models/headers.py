@@ -24,6 +24,7 @@ STAGE = "urltree-stage"
 REASON = "urltree-reason"
 TOPIC = "urltree-topic"
 KEY = "urltree-key"
+OFFSETS = "urltree-offsets"
 MESSAGE = "urltree-message"
 
 Headers = Sequence[tuple[str, bytes | None]]

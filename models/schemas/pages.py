@@ -316,6 +316,12 @@ DEAD_LETTERS = topic(
         headers.KEY: field(
             "Key of the original record, any bytes; missing if the key was null.", type="string"
         ),
+        headers.OFFSETS: field(
+            "First and last offset of the range of records for which the dead letter stands; "
+            "missing if it stands for one record.",
+            type="string",
+            pattern="^[0-9]{1,19}-[0-9]{1,19}$",
+        ),
         headers.MESSAGE: field(
             "Description of the fault for a person; the last header that urltree adds.",
             type="string",

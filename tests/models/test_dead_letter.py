@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -67,9 +68,23 @@ def test_the_record_is_as_documented() -> None:
 
 def test_the_schema_names_our_headers_and_every_reason() -> None:
     """The schema lists our headers and every reason, so a new reason must be documented."""
-    written = letter(Record(b"k", b"", ())).to_record()
+    written = replace(letter(Record(b"k", b"", ())), offsets=(1042, 1050)).to_record()
     assert set(SCHEMA["properties"]) == {name for name, _ in written.headers}
     assert SCHEMA["properties"][headers.REASON]["enum"] == list(Reason)
+
+
+def test_a_range_of_offsets_is_read_as_it_was_written() -> None:
+    """A dead letter that stands for a range of records keeps its first and last offset."""
+    of_range = replace(letter(Record(None, None, ())), offsets=(1042, 1050))
+    assert DeadLetter.from_record(*of_range.to_record()) == of_range
+
+
+def test_a_header_that_is_no_range_of_offsets_is_refused() -> None:
+    """A header of offsets in another form is an error that quotes it."""
+    key, value, written = replace(letter(Record(None, None, ())), offsets=(1, 2)).to_record()
+    changed = [(name, b"1" if name == headers.OFFSETS else content) for name, content in written]
+    with pytest.raises(PageError, match="FIRST-LAST"):
+        DeadLetter.from_record(key, value, changed)
 
 
 def test_a_long_message_is_cut_and_a_lone_surrogate_is_written() -> None:
