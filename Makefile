@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up run check format generate test test-all test-deploy test-apiserver bench kafka
+.PHONY: help set-up run check format generate test test-all test-deploy test-apiserver bench fuzz kafka
 
 help:
 	@echo 'make run                 run the job on the feeds of sample web sites, with an embedded Apache Kafka'
@@ -18,6 +18,7 @@ help:
 	@echo 'make test-all            run every test there is, with more seeds, test-deploy and test-apiserver'
 	@echo 'make test-deploy         test the chart and the image with tools that are built once (20 minutes)'
 	@echo 'make test-apiserver      test the chart on a real Kubernetes API server, built once (30 minutes)'
+	@echo 'make fuzz N=1000000      give damaged and hostile inputs to all parsers; prints crashes and slow inputs'
 	@echo 'make bench               measure speed, memory and state beside other extractors'
 	@echo 'make set-up              create the virtual environment that all other targets use'
 
@@ -93,6 +94,9 @@ test-deploy: kafka
 test-apiserver: $(VENV)/.done
 	@$(BIN)/python deploy/tools/install.py $(CHARTS) etcd kube-apiserver
 	@$(BIN)/python -m pytest -m apiserver tests/deploy
+
+fuzz: $(VENV)/.done
+	@$(BIN)/python -m tests.fuzz $(N)
 
 bench: $(VENV)/.done
 	@$(BIN)/python -m bench

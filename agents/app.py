@@ -13,6 +13,7 @@ from faust.auth import OAuthCredentials
 from faust.types.auth import SASLMechanism
 from mode import ServiceT
 
+from agents.kafka.batches.fetching import read_in_bounded_memory
 from agents.kafka.client import ssl_context, tokens
 from agents.kafka.tables.table import ConfirmedTable
 from agents.kafka.transport import SCHEME
@@ -63,7 +64,11 @@ def make_app(settings: Settings, stage: str) -> App:
 
     The id of the app is also the name of the stage's consumer group and the prefix of the stage's
     changelog topics.
+
+    Raises:
+        SettingsError: The library of a codec is missing, or a certificate cannot be loaded.
     """
+    read_in_bounded_memory(settings)
     app = App(
         f"{settings.prefix}urltree-{stage}",
         broker=";".join(f"{SCHEME}://{broker}" for broker in settings.brokers),

@@ -112,9 +112,8 @@ class Fetch(Stage):
         self.check_size("raw-html", value)
         headers.append((FETCHED_FOR, job.origin.encode()))
         domain = self.schemes.of(page)[0].domain(page.final_url or "")
-        topic = self.settings.topic("raw-html")
         try:
-            sent = await self.app.producer.deliver(topic, *self.key(domain), value, headers)
+            sent = await self.deliver("raw-html", self.key(domain), value, headers)
             await sent
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"raw-html: {error}") from error

@@ -22,7 +22,7 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from faust.types.tuples import Message
 
 from agents.app import App, make_app, source
-from agents.incoming import is_in_place, origin_of, original_of
+from agents.incoming import Screening, is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.kafka.partitions import RoutedKey, route_key
 from agents.kafka.tables.store import StoreError
@@ -33,6 +33,7 @@ from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
 from models.dead_letter import DeadLetter
 from models.headers import Headers
+from models.signature import SIGNED_TOPICS, SignedRecord
 from urltree.crawl.decisions.host.host_state import HostStateError
 from urltree.crawl.decisions.poll.feed_state import FeedStateError
 from urltree.page import PageError, Reason
@@ -70,6 +71,8 @@ class Stage(ABC):
         # Not from the consumer: for a while after a broker dies, the consumer has no topics.
         self.partitions = declared_topics(settings)[0].partitions
         self.sources = frozenset(map(settings.topic, self.reads))
+        self._keys = settings.header_keys
+        self._screening = Screening(self._keys, self.metrics)
         self.app: App = make_app(settings, self.name)
         self.app.agent(source(self.app, *self.reads), name=self.name)(self._agent)
         self.app.on_partitions_revoked.connect(self._on_revoked)
@@ -128,12 +131,28 @@ class Stage(ABC):
         Raises:
             PageError: with the reason `too-large`.
         """
+        future = await self.deliver(topic, to, value, headers)
+        work.wait_for(future, len(value or b""))
+        return future
+
+    async def deliver(
+        self, topic: str, to: RoutedKey, value: bytes | None, headers: Headers = ()
+    ) -> asyncio.Future[Any]:
+        """Sign the headers of a record, and queue it for Kafka.
+
+        Returns:
+            A future that is done when Kafka has confirmed the record.
+
+        Raises:
+            PageError: with the reason `too-large`.
+        """
         name = self.settings.topic(topic)
+        if headers and topic in SIGNED_TOPICS:
+            headers = self._keys.sign(SignedRecord(name, to.key, value, headers))
         try:
             future: asyncio.Future[Any] = await self.app.producer.deliver(name, *to, value, headers)
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"{topic}: {error}") from error
-        work.wait_for(future, len(value or b""))
         return future
 
     def key(self, text: str) -> RoutedKey:
@@ -158,7 +177,7 @@ class Stage(ABC):
         message = work.message
         offsets = message.offsets if isinstance(message, UnreadableMessage) else None
         letter = DeadLetter(
-            origin, self.name, reason, text, message.topic, original_of(message), offsets
+            origin, self.name, reason, text, message.topic, original_of(work), offsets
         ).to_record()
         to = self.key(origin)
 
@@ -185,6 +204,7 @@ class Stage(ABC):
             self.delivery.drop(work)
             return
         work.on_done = self._observe
+        self._screening.screen(message)
         origin = origin_of(message)
         if isinstance(message, UnreadableMessage):
             await self.dead_letter(work, origin, message.reason, message.text)

@@ -72,6 +72,10 @@ async def _check(check: CheckTopics, settings: Settings, stop: asyncio.Event) ->
 async def _work(stage: Stage, stop: asyncio.Event) -> int:
     app = stage.app
     log.info("worker starting", stage=stage.name, group=app.conf.id)
+    if not stage.settings.header_keys.keys:
+        log.warning(
+            "urltree- headers of every producer count, because no key is set; set header_key_file"
+        )
     starting = asyncio.create_task(app.start())
     starting.add_done_callback(_end_if_failed)
     while not stop.is_set():

@@ -1,11 +1,14 @@
 """Names of the headers that the job writes, and a function that reads a header.
 
-Every name begins with `urltree-`, so that it does not collide with other headers of users.
+Every name begins with `urltree-`, so that it does not collide with other headers of users. If the
+job has a key, these headers count only on records that the job has signed, see `models.signature`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+PREFIX = "urltree-"
 
 # On a record that was sent again: topic/partition/offset of the page's first copy.
 ORIGIN = "urltree-origin"
@@ -18,6 +21,8 @@ REKEYED = "urltree-rekeyed"
 FETCHED_FOR = "urltree-fetched-for"
 # Marks a record that is a command of an operator instead of a page, see `models.command`.
 COMMAND = "urltree-command"
+# Proves that a worker or a command of this job has written the other headers.
+SIGNATURE = "urltree-signature"
 
 # Headers of dead letters. MESSAGE is the last one; the original record's headers follow it.
 STAGE = "urltree-stage"

@@ -148,7 +148,8 @@ async def _texts(
     """Return the texts of the wanted blocks by hash, if the topic documents still has them."""
     texts: dict[int, str] = {}
     place = await _partition(settings, client, "documents", domain)
-    async for record in read_records(client, await full_ranges(client, [place])):
+    ranges = await full_ranges(client, [place])
+    async for record in read_records(client, ranges, also_unread=True):
         if len(texts) == len(wanted):
             continue
         if record.key != domain.encode() or is_command(record.headers):

@@ -26,6 +26,7 @@ from agents.settings.schemes import Schemes
 from models import clean_text
 from models.command import Forget
 from models.origin import Origin
+from models.signature import SignedRecord
 from urltree.address.url_key import KeyScheme
 from urltree.page import Page, PageError
 
@@ -77,8 +78,10 @@ async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
         assigned = await partitions(client, settings.topic("clean-text"))
         place = TopicPartition(assigned[0].topic, partition_of(key, len(assigned)))
         start = (await client.end_offsets([place]))[place]
+        record = SignedRecord(settings.topic("raw-html"), key, command.encode(), HEADERS)
+        headers = settings.header_keys.sign(record)
         sent = await out.send_and_wait(
-            *(settings.topic("raw-html"), command.encode(), key, place.partition), headers=HEADERS
+            *(record.topic, record.value, key, place.partition), headers=headers
         )
         origin = str(Origin(sent.topic, sent.partition, sent.offset))
         at = await _offset_of(client, place, start, answer(origin), wait)

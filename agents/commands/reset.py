@@ -18,6 +18,7 @@ import click
 import orjson
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
+from agents.commands.terminal import show
 from agents.kafka.client import consumer, partitions, producer
 from agents.kafka.groups import count_workers, rewind
 from agents.kafka.tables.live_keys import live_keys
@@ -74,7 +75,8 @@ async def count(settings: Settings, steps: Plan) -> int:
     """Return the number of rows that `reset` would delete."""
     rows = 0
     async with consumer(settings) as reader:
-        async for _ in live_keys(reader, await _places(reader, steps)):
+        keys = live_keys(reader, await _places(reader, steps))
+        async for _ in show(keys, "counting rows"):
             rows += 1
     return rows
 
@@ -183,7 +185,8 @@ async def _send_tombstones(settings: Settings, steps: Plan) -> int:
     """Send a tombstone for each row, and return the number of rows."""
     rows, waiting = 0, []
     async with consumer(settings) as reader, producer(settings) as out:
-        async for place, key in live_keys(reader, await _places(reader, steps)):
+        keys = live_keys(reader, await _places(reader, steps))
+        async for place, key in show(keys, "deleting rows"):
             waiting.append(await out.send(place.topic, None, key, place.partition))
             rows += 1
             if len(waiting) == _IN_FLIGHT:

@@ -208,7 +208,7 @@ async def _where_it_is(
     """Return a sentence that names the stage that has not processed the page yet."""
     place = TopicPartition(settings.topic("documents"), origin.partition)
     now = await client.end_offsets([place])
-    async for record in read_records(client, {place: (ends[place], now[place])}):
+    async for record in read_records(client, {place: (ends[place], now[place])}, also_unread=True):
         if header(record.headers, ORIGIN) == str(origin):
             return await _waits(settings, "extract", "documents", record)
     return await _waits(settings, "normalize", "raw-html", origin)

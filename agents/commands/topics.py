@@ -8,19 +8,29 @@ config, but refuses to change partitions or replicas.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import click
 import orjson
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import for_code
+from aiokafka.errors import (
+    InvalidConfigurationError,
+    PolicyViolationError,
+    TopicAlreadyExistsError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
 
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError, load_settings
 from agents.settings.topics_file import Topic, declared_topics
+from agents.telemetry.logs import log
 
 _PATIENCE = 30  # seconds to wait until the brokers report the changes
+_TIMES = "message.timestamp.type"
 _SET_ON_TOPIC = 1  # ConfigSource DYNAMIC_TOPIC_CONFIG of Kafka: the value was set on the topic
 
 
@@ -42,7 +52,8 @@ class Difference(NamedTuple):
     def __str__(self) -> str:
         if self.what == "topic":
             return f"{self.topic} does not exist"
-        return f"{self.topic}: {self.what} should be {self.declared}, but is {self.found}"
+        sentence = f"{self.topic}: {self.what} should be {self.declared}, but is {self.found}"
+        return f"{sentence}; {_IF_TIMES}" if self.what == _TIMES else sentence
 
     @property
     def is_refused(self) -> bool:
@@ -51,14 +62,25 @@ class Difference(NamedTuple):
 
 
 async def check_topics(settings: Settings) -> list[str]:
-    """Return a sentence for each difference between Kafka and topics.yaml; a worker calls this."""
-    topics = declared_topics(settings)
+    """Return a sentence for each difference between Kafka and topics.yaml; a worker calls this.
+
+    With `accept_producer_times`, producers' record times are logged as a warning instead.
+    """
     async with admin(settings) as client:
-        return [str(difference) for difference in await find_differences(client, topics)]
+        found = await find_differences(client, declared_topics(settings))
+    if not settings.accept_producer_times:
+        return [str(difference) for difference in found]
+    if times := [difference.topic for difference in found if difference.what == _TIMES]:
+        log.warning(
+            "producers set the record times of these topics; Kafka deletes pages with old record "
+            "times before they are read",
+            topics=times,
+        )
+    return [str(difference) for difference in found if difference.what != _TIMES]
 
 
 async def find_differences(
-    client: AIOKafkaAdminClient, topics: tuple[Topic, ...]
+    client: AIOKafkaAdminClient, topics: Sequence[Topic]
 ) -> list[Difference]:
     """Compare Kafka's topics with the declared ones.
 
@@ -90,10 +112,17 @@ async def find_differences(
 async def apply(settings: Settings) -> tuple[list[Difference], list[Difference]]:
     """Create missing topics, and change configs that differ. A second call changes nothing.
 
+    Two calls may run at the same time.
+
     Returns:
         The differences that were removed, and those that were refused.
+
+    Raises:
+        SettingsError: Kafka refuses a change.
     """
     topics = declared_topics(settings)
+    if settings.accept_producer_times:
+        topics = tuple(map(_without_times, topics))
     async with admin(settings) as client:
         found = await find_differences(client, topics)
         missing = {d.topic for d in found if d.what == "topic"}
@@ -146,10 +175,20 @@ def check_command(*, as_json: bool) -> None:
     raise SystemExit(1 if found else 0)
 
 
+_OF_CONFIGS = (InvalidConfigurationError, PolicyViolationError)
+_IF_TIMES = (
+    f"if this Kafka does not allow {_TIMES}=LogAppendTime, set accept_producer_times "
+    "(docs/operations.md, Record times)"
+)
 _ADVICE = {
     "partitions": "the number of partitions cannot change, see docs/operations.md, Repartition",
     "replicas": "reassign the replicas with kafka-reassign-partitions",
 }
+
+
+def _without_times(topic: Topic) -> Topic:
+    config = {name: value for name, value in topic.config.items() if name != _TIMES}
+    return replace(topic, config=config)
 
 
 def _difference(topic: Topic, what: str, declared: object, found: object) -> Difference:
@@ -159,25 +198,32 @@ def _difference(topic: Topic, what: str, declared: object, found: object) -> Dif
 async def _configs(
     client: AIOKafkaAdminClient, names: list[str]
 ) -> dict[str, dict[str, tuple[str, int]]]:
-    """Return for each topic the value of each config name, and where it was set."""
+    """Return for each topic the value of each config name, and where it was set.
+
+    A topic that was created a moment ago may still be missing on some brokers; it is left out.
+    """
     if not names:
         return {}
     asked = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
     configs = {}
     for response in await client.describe_configs(asked):
         for code, message, _, name, entries in response.resources:
+            if code == UnknownTopicOrPartitionError.errno:
+                continue
             _raise(code, f"{name}: {message}")
             configs[name] = {entry[0]: (entry[1], entry[3]) for entry in entries}
     return configs
 
 
 async def _create(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
+    """Create the topics; another `apply` may have created some of them in the meantime."""
     if topics:
         wanted = [
             NewTopic(t.name, t.partitions, t.replicas, topic_configs=dict(t.config)) for t in topics
         ]
         for name, code, message in (await client.create_topics(wanted)).topic_errors:
-            _raise(code, f"{name}: {message}")
+            if code != TopicAlreadyExistsError.errno:
+                _raise(code, f"{name}: {message}")
 
 
 async def _alter(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
@@ -194,7 +240,7 @@ async def _alter(client: AIOKafkaAdminClient, topics: list[Topic]) -> None:
                 _raise(code, str(message))
 
 
-async def _wait(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> None:
+async def _wait(client: AIOKafkaAdminClient, topics: Sequence[Topic]) -> None:
     """Wait until the brokers report the changes, so that a worker may start at once."""
     for _ in range(_PATIENCE * 10):
         if all(difference.is_refused for difference in await find_differences(client, topics)):
@@ -208,7 +254,9 @@ async def _wait(client: AIOKafkaAdminClient, topics: tuple[Topic, ...]) -> None:
 
 def _raise(code: int, what: str) -> None:
     if code:
-        raise SettingsError(f"Kafka refuses the change: {what} ({for_code(code).__name__})")
+        error = for_code(code)
+        advice = f"; {_IF_TIMES}" if error in _OF_CONFIGS else ""
+        raise SettingsError(f"Kafka refuses the change: {what} ({error.__name__}){advice}")
 
 
 def _rows(differences: list[Difference]) -> list[dict[str, str | None]]:

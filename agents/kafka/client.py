@@ -8,18 +8,24 @@ from __future__ import annotations
 import ssl
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from time import time
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
-from agents.kafka.header_names import tolerate_any_header_name
+from agents.kafka.batches.fetching import read_in_bounded_memory
+from agents.kafka.batches.unread import UnreadRecord, offsets_of
 from agents.kafka.refusal import find_refusal
 from agents.kafka.tokens import Tokens
 from agents.settings.job import Settings, SettingsError
+from models.headers import Headers
+from models.signature import HeaderKeys
 
 FETCH_BYTES = 4 * 1024 * 1024  # bytes per partition and fetch; Kafka still sends a larger record
+
+_LOG_APPEND_TIME = 1  # timestamp type in Kafka's record format v2
 
 # Range of offsets by partition: the first offset, and the offset after the last.
 Ranges = Mapping[TopicPartition, tuple[int, int]]
@@ -80,9 +86,10 @@ async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafka
 
     Raises:
         NoKafkaError: No broker can be reached.
-        SettingsError: The brokers refuse the login, or their certificate is not trusted.
+        SettingsError: The brokers refuse the login, or their certificate is not trusted. Or the
+            library of a codec is missing.
     """
-    tolerate_any_header_name()
+    read_in_bounded_memory(settings)
     client = AIOKafkaConsumer(
         **options(settings),
         enable_auto_commit=False,
@@ -120,10 +127,25 @@ async def full_ranges(client: AIOKafkaConsumer, assigned: Iterable[TopicPartitio
     return {partition: (first[partition], last[partition]) for partition in assigned}
 
 
-async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterator[ConsumerRecord]:
+def offsets(ranges: Ranges) -> int:
+    """Return the number of offsets in these ranges; compaction may have removed records."""
+    return sum(end - start for start, end in ranges.values())
+
+
+async def read_records(
+    client: AIOKafkaConsumer, ranges: Ranges, *, also_unread: bool = False
+) -> AsyncIterator[ConsumerRecord]:
     """Yield the records of these ranges, in offset order within each partition.
 
     At most the records of one fetch are in memory at a time.
+
+    Args:
+        client: A consumer without a group.
+        ranges: Ranges of offsets by partition.
+        also_unread: Whether records that cannot be read are yielded, too, as `UnreadRecord`.
+
+    Raises:
+        SettingsError: A record cannot be read, and the caller needs all of them.
     """
     left = {partition: end for partition, (start, end) in ranges.items() if start < end}
     client.assign(list(left))
@@ -133,7 +155,9 @@ async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterato
         batches = await client.getmany(*left, timeout_ms=500)
         for partition, records in batches.items():
             for record in records:
-                if record.offset < left[partition]:
+                if isinstance(record, UnreadRecord) and not also_unread:
+                    raise SettingsError(record.describe())
+                if offsets_of(record).start < left[partition]:
                     yield record
         # Compare the position and not the last record's offset, because compaction may have
         # removed the last records of the range.
@@ -141,6 +165,22 @@ async def read_records(client: AIOKafkaConsumer, ranges: Ranges) -> AsyncIterato
         for partition in done:
             del left[partition]
             client.pause(partition)
+
+
+def trusted_headers(keys: HeaderKeys, record: ConsumerRecord) -> Headers:
+    """Return the headers of a record without `urltree-` headers that the job has not signed."""
+    return keys.trusted(record, written_at(record.timestamp_type, record.timestamp / 1000))
+
+
+def written_at(timestamp_type: int, timestamp: float | None) -> float:
+    """Return the time at which a record was written, in seconds since 1970.
+
+    It is the record's timestamp only if the broker has set it. A producer could set any time, so
+    for its timestamps the present time is returned.
+    """
+    if timestamp_type == _LOG_APPEND_TIME and timestamp is not None:
+        return timestamp
+    return time()
 
 
 @asynccontextmanager

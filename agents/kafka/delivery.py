@@ -41,7 +41,8 @@ class Work:
     """One record in flight and the confirmations that it waits for.
 
     Attributes:
-        message: The record as Faust read it.
+        message: The record as Faust read it. Its headers are only those that count.
+        headers: All headers of the record, also those that do not count.
         bytes: Size of the record and of everything sent for it.
         done: Whether all confirmations have arrived, or the record was given up.
         since: Monotonic time at which the work began, in seconds.
@@ -52,7 +53,7 @@ class Work:
 
     __slots__ = (
         *("_closed", "_delivery", "_waiting"),
-        *("bytes", "done", "message", "on_done", "refuse", "since"),
+        *("bytes", "done", "headers", "message", "on_done", "refuse", "since"),
     )
 
     def __init__(self, delivery: Delivery, message: Message) -> None:
@@ -60,6 +61,7 @@ class Work:
         self._waiting = 0
         self._closed = False
         self.message = message
+        self.headers = tuple(message.headers or ())
         self.bytes = len(message.value or b"")
         self.done = False
         self.since = monotonic()

@@ -18,10 +18,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
+from weakref import WeakSet
 
+from aiokafka.errors import CorruptRecordException
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 from faust.types.tuples import Message
+
+from agents.kafka.batches.fetching import RETURNED_BYTES
+from agents.kafka.batches.unread import UnreadRecord, unreadable_message
+
+_PAUSE = 0.02  # seconds
 
 
 class Intake(driver.Consumer):
@@ -29,6 +36,7 @@ class Intake(driver.Consumer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._held: WeakSet[Message] = WeakSet()  # records that were yielded, until they are done
         self._position = asyncio.Lock()  # held while the positions of partitions change
         self._moves = 0  # number of seeks and stops so far
         self._is_at_committed = False  # whether a seek to committed offsets followed the last stop
@@ -69,6 +77,7 @@ class Intake(driver.Consumer):
         Records of source topics that were fetched before the seek to the committed offsets are
         dropped, because they are fetched again after the seek.
         """
+        await self._wait_for_room()
         records, active = await self._wait_next_records(timeout)
         moves, is_at_committed = self._fetched_after
         if not records or active is None or self.should_stop:
@@ -79,7 +88,29 @@ class Intake(driver.Consumer):
             if tp not in active and tp not in self._buffered_partitions:
                 continue
             if is_at_committed or not self.app.topics.acks_enabled_for(tp.topic):
-                yield tp, self._to_message(tp, record)
+                message = self._to_message(tp, record)
+                self._held.add(message)
+                yield tp, message
+
+    async def _wait_for_room(self) -> None:
+        """Wait while the records that Faust holds are larger than in_flight_bytes and a fetch.
+
+        Faust's queue has a limit of 200 records, and a record may have 20 MB.
+        """
+        limit = self.app.settings.in_flight_bytes + RETURNED_BYTES
+        while self.flow_active and not self.should_stop:
+            held = (len(message.value or b"") for message in self._held if not message.acked)
+            if sum(held) <= limit:
+                return
+            await asyncio.sleep(_PAUSE)
+
+    def _to_message(self, tp: TP, record: Any) -> Message:
+        message = super()._to_message(tp, record)
+        if not isinstance(record, UnreadRecord):
+            return message
+        if not self.app.topics.acks_enabled_for(tp.topic):
+            raise CorruptRecordException(record.describe())  # a row of a table
+        return unreadable_message(message, record)
 
     async def _getmany(self, **wanted: Any) -> Any:
         async with self._position:

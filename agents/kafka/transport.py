@@ -27,14 +27,12 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 from faust.types.tuples import Message
 
-from agents.kafka.header_names import tolerate_any_header_name
 from agents.kafka.intake import Intake
 from agents.telemetry.logs import log
 from models.headers import Headers
 
 SCHEME = "urltree"
 TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"
-tolerate_any_header_name()
 
 # Kafka answers a fetch when it has this many bytes, or after this many milliseconds. With Faust's
 # defaults a stage would receive records one by one, with one request per record.

@@ -12,6 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Literal, Self
 
+import yaml
 from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
@@ -21,6 +22,7 @@ from pydantic_settings import (
 )
 
 from agents.settings.feeds import MIB, FeedSettings
+from agents.settings.header_keys import HeaderSettings
 from agents.settings.kafka import KafkaSettings
 from urltree.address.url_key import Query
 from urltree.enrich.fallback import SinglePage
@@ -33,6 +35,8 @@ PREFIX = "URLTREE_"
 FILE = "URLTREE_SETTINGS"
 DEFAULT = Options()
 
+_SLIP = 2  # largest edit distance between a setting and a misspelt name
+
 _PIPELINE = tuple(each.name for each in fields(Options) if each.name != "eviction")
 
 
@@ -40,10 +44,12 @@ class SettingsError(Exception):
     """A setting, or the state of Kafka, is wrong; the message is one sentence for the operator."""
 
 
-class Settings(FeedSettings, KafkaSettings, BaseSettings):
+class Settings(FeedSettings, HeaderSettings, KafkaSettings, BaseSettings):
     """Settings of a worker; the operator commands read the same settings."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
     prefix: str = Field(
         "",
@@ -60,6 +66,12 @@ class Settings(FeedSettings, KafkaSettings, BaseSettings):
         gt=0,
         description="Number of replicas of every topic, instead of the number in topics_file. If "
         "it is 3 or more, min.insync.replicas is one less, unless topics_file sets it.",
+    )
+    accept_producer_times: bool = Field(
+        default=False,
+        description="Whether raw-html and feeds may keep the record times of producers, for a "
+        "Kafka that does not allow message.timestamp.type=LogAppendTime. Kafka then deletes a page "
+        "with an old record time before it is read, and no command can find the loss.",
     )
     data_dir: Path = Field(
         Path("data"), description="Directory in which a worker keeps its tables."
@@ -271,8 +283,11 @@ def load_settings() -> Settings:
     defaults = {}
     if "URLTREE_BROKERS" not in os.environ and "KAFKA_BROKERS" in os.environ:
         defaults["brokers"] = os.environ["KAFKA_BROKERS"]
-    if FILE in os.environ and not Path(os.environ[FILE]).is_file():
-        raise SettingsError(f"{FILE} names a file that does not exist: {os.environ[FILE]}")
+    if slips := misspelt_variables():
+        name, meant = slips[0]
+        raise SettingsError(f"{name} is not a setting, but {meant} is: rename or remove {name}")
+    if FILE in os.environ:
+        _check_file(Path(os.environ[FILE]))
     try:
         return Settings(**defaults)  # type: ignore[arg-type]
     except ValidationError as error:
@@ -285,10 +300,74 @@ def load_settings() -> Settings:
         raise SettingsError(str(error)) from None
 
 
+def _check_file(path: Path) -> None:
+    """Check that the file of settings contains a mapping.
+
+    Raises:
+        SettingsError: The file cannot be read, or its content is not a mapping.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"{FILE} names a file that does not exist: {path}") from None
+    except OSError as error:
+        raise SettingsError(f"{FILE}: {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{FILE}: {path} is not text in UTF-8") from None
+    except yaml.YAMLError as error:
+        # only the place: the rest of the message may quote a line of the file with a password
+        mark = getattr(error, "problem_mark", None)
+        place = f": line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise SettingsError(f"{FILE}: {path} is not valid YAML{place}") from None
+    if content is not None and not (
+        isinstance(content, dict) and all(isinstance(name, str) for name in content)
+    ):
+        raise SettingsError(f"{FILE}: {path} should contain one line `name: value` per setting")
+
+
 def unknown_variables() -> list[str]:
-    """Return environment variables with our prefix that match no setting, such as misspelt ones."""
-    known = {PREFIX + name.upper() for name in Settings.model_fields} | {FILE}
+    """Return environment variables with our prefix that match no setting."""
+    known = _variables()
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+
+
+def misspelt_variables() -> list[tuple[str, str]]:
+    """Return environment variables that are almost a setting, each with that variable.
+
+    The name differs by one or two characters that are missing, additional, wrong, or exchanged with
+    their neighbour.
+    """
+    known = _variables()
+    unknown = [name for name in os.environ if name.upper() not in known]
+    slips = sorted(
+        (distance, name, setting)
+        for name in unknown
+        for setting in known
+        # a cheap test first: an edit changes the length by 1 at most, and the set of letters by 2
+        if abs(len(name) - len(setting)) <= _SLIP
+        and len(set(name.upper()) ^ set(setting)) <= 2 * _SLIP
+        and (distance := edit_distance(name.upper(), setting)) <= _SLIP
+    )
+    return [(name, setting) for _, name, setting in slips]
+
+
+def _variables() -> set[str]:
+    return {PREFIX + name.upper() for name in Settings.model_fields} | {FILE}
+
+
+def edit_distance(a: str, b: str) -> int:
+    """Return how many characters must be inserted, deleted, replaced or exchanged to get b from a.
+
+    Neighbours that are exchanged count once (Damerau and Levenshtein, each character edited once).
+    """
+    before, row = list[int](), list(range(len(b) + 1))
+    for i, one in enumerate(a, 1):
+        former, before, row = before, row, [i]
+        for j, other in enumerate(b, 1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (one != other)))
+            if i > 1 and j > 1 and (one, a[i - 2]) == (b[j - 2], other):
+                row[-1] = min(row[-1], former[j - 2] + 1)
+    return row[-1]
 
 
 def require_contact(settings: Settings) -> str:

@@ -76,6 +76,14 @@ class KafkaSettings(BaseModel):
             value = split_list(value)
         if not value:
             raise ValueError("no broker is named; name at least one as host:port")
+        # A password may contain commas and "@", so no part of such a value is shown.
+        if any("@" in broker for broker in value):
+            raise ValueError(
+                "a broker is named with a login (the value is not shown): name brokers as "
+                "host:port, and set the login in sasl_username and sasl_password_file"
+            )
+        if schemes := [broker for broker in value if "://" in broker]:
+            raise ValueError(f"{schemes[0]} should be host:port, without a scheme; set security")
         return value
 
     @field_validator("oauth_token_url")
@@ -108,18 +116,27 @@ class KafkaSettings(BaseModel):
     @property
     def password(self) -> str | None:
         """SASL password, read from `sasl_password_file` if that is set."""
-        return _secret(self.sasl_password, self.sasl_password_file)
+        return read_secret(self.sasl_password, self.sasl_password_file)
 
     @property
     def client_secret(self) -> str | None:
         """OAUTHBEARER client secret, read from `oauth_client_secret_file` if that is set."""
-        return _secret(self.oauth_client_secret, self.oauth_client_secret_file)
+        return read_secret(self.oauth_client_secret, self.oauth_client_secret_file)
 
 
-def _secret(value: SecretStr | None, file: Path | None) -> str | None:
-    if file is not None:
-        return file.read_text().strip()
-    return None if value is None else value.get_secret_value()
+def read_secret(value: SecretStr | None, file: Path | None) -> str | None:
+    """Return the content of a file without surrounding spaces, or else the value.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: The file is not text in UTF-8. The message contains no byte of the secret.
+    """
+    if file is None:
+        return None if value is None else value.get_secret_value()
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} should contain a secret as text in UTF-8") from None
 
 
 def _is_loopback(host: str) -> bool:

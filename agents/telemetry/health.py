@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from agents.settings.job import SettingsError
 from agents.telemetry.logs import log
 
 if TYPE_CHECKING:
@@ -66,10 +67,21 @@ class Health:
         gauge("ready", ready, lambda: not self.unready())
 
     async def start(self) -> None:
-        """Start the server."""
+        """Start the server.
+
+        Raises:
+            SettingsError: The address cannot be used, for example because the port is in use.
+        """
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)
-        await site.start()
+        try:
+            await site.start()
+        except OSError as error:
+            await self._runner.cleanup()
+            raise SettingsError(
+                f"probes and metrics cannot be served on {self._host}:{self._port}, check web_host "
+                f"and web_port: {error.strerror}"
+            ) from None
         self._turning = asyncio.create_task(self._turn())
         port = self._runner.addresses[0][1]
         log.info("serving probes and metrics", url=f"http://{self._host}:{port}")

@@ -15,6 +15,7 @@ from prometheus_client import (
     generate_latest,
 )
 
+from models.signature import Flaw
 from urltree.document import Document
 from urltree.enrich.fallback import agreement
 from urltree.page import Reason
@@ -71,6 +72,13 @@ class Metrics:
         self.rekeyed = self._counter(
             "rekeyed", "Pages sent to raw-html again, with the key and partition of their domain."
         )
+        self.ignored_headers = self._counter(
+            "ignored_headers",
+            "Records whose urltree- headers were ignored, by the flaw of their signature.",
+            "signature",
+        )
+        for flaw in Flaw:
+            self.ignored_headers.labels(flaw)
         self.blocks = self._counter("blocks", "Text blocks classified, by verdict.", "verdict")
         self.text_characters = self._counter(
             "text_characters", "Characters of the classified text blocks, by verdict.", "verdict"

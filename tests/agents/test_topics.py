@@ -15,15 +15,17 @@ import yaml
 from aiokafka.admin import NewPartitions
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from click.testing import CliRunner
+from structlog.testing import capture_logs
 
 from agents.commands.topics import apply, check_topics, topics
-from agents.kafka.client import admin
+from agents.kafka.client import admin, producer
 from agents.settings.job import Settings, SettingsError
 from agents.settings.topics_file import declared_topics
 from tests.agents.limits import GUARD
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "topics.yaml"
+LOG_APPEND_TIME = 1  # as Kafka's protocol numbers the types of record times
 
 
 def with_admin(settings: Settings, work: Callable[[Any], Awaitable[Any]]) -> Any:
@@ -201,3 +203,88 @@ def test_without_a_broker_a_command_says_so() -> None:
     settings = Settings.model_validate({"brokers": "127.0.0.1:1"})
     with pytest.raises(SettingsError, match=r"Kafka cannot be reached at 127\.0\.0\.1:1"):
         asyncio.run(check_topics(settings))
+
+
+@pytest.mark.kafka
+def test_two_runs_of_apply_at_once_both_succeed(settings: Settings) -> None:
+    """Several `apply` may run at the same time, such as hooks of two releases: all succeed."""
+
+    async def at_once() -> list[Any]:
+        return await asyncio.gather(*(apply(settings) for _ in range(3)))
+
+    runs = asyncio.run(at_once())
+    assert [refused for _, refused in runs] == [[], [], []]
+    assert asyncio.run(check_topics(settings)) == []
+
+
+def of_the_release_before(file: dict[str, Any]) -> None:
+    """Remove from topics.yaml what the release before did not have."""
+    new = ("message.timestamp.type", "max.compaction.lag.ms", "segment.ms")
+    file["topics"] = [t for t in file["topics"] if "forgotten" not in t["name"]]
+    for fields in (file["defaults"], *file["topics"]):
+        fields["config"] = {n: v for n, v in fields.get("config", {}).items() if n not in new}
+
+
+@pytest.mark.kafka
+def test_an_upgrade_changes_the_topics_first(settings: Settings, tmp_path: Path) -> None:
+    """`apply` changes the topics of the release before, and workers of both accept the result.
+
+    A worker of the new release does not start before.
+    """
+    before = settings.model_copy(
+        update={"topics_file": declared_in(tmp_path, of_the_release_before).topics_file}
+    )
+    asyncio.run(apply(before))
+    name = settings.topic("raw-html")
+    found = asyncio.run(check_topics(settings))
+    assert f"{settings.topic('urltree-extract-forgotten-changelog')} does not exist" in found
+    sentence = f"{name}: message.timestamp.type should be LogAppendTime, but is CreateTime"
+    assert any(line.startswith(sentence) and "accept_producer_times" in line for line in found)
+    asyncio.run(apply(settings))
+    assert asyncio.run(check_topics(settings)) == []
+    assert asyncio.run(check_topics(before)) == []
+
+
+@pytest.mark.kafka
+def test_record_times_of_producers_can_be_accepted(settings: Settings, tmp_path: Path) -> None:
+    """With `accept_producer_times`, `apply` leaves the record times, and `check` only warns."""
+    before = settings.model_copy(
+        update={"topics_file": declared_in(tmp_path, of_the_release_before).topics_file}
+    )
+    asyncio.run(apply(before))
+    accepting = settings.model_copy(update={"accept_producer_times": True})
+    asyncio.run(apply(accepting))
+    with capture_logs() as lines:
+        assert asyncio.run(check_topics(accepting)) == []
+    assert [line["topics"] for line in lines] == [
+        [settings.topic(n) for n in ("feeds", "raw-html")]
+    ]
+    assert len(asyncio.run(check_topics(settings))) == 2
+
+
+@pytest.mark.kafka
+def test_a_refused_change_names_the_setting(settings: Settings, tmp_path: Path) -> None:
+    """If Kafka refuses a config, the error names it and the setting `accept_producer_times`."""
+
+    def change(file: dict[str, Any]) -> None:
+        file["topics"][0]["config"]["message.timestamp.type"] = "Unknown"
+
+    refused = settings.model_copy(update={"topics_file": declared_in(tmp_path, change).topics_file})
+    with pytest.raises(SettingsError, match=r"Kafka refuses the change: .*accept_producer_times"):
+        asyncio.run(apply(refused))
+
+
+@pytest.mark.kafka
+def test_a_page_with_an_old_record_time_stays(job: Settings) -> None:
+    """Kafka replaces a producer's record time in raw-html with its own time.
+
+    With the producer's time, retention deletes a page of last year before it is read.
+    """
+
+    async def published() -> int:
+        async with producer(job) as out:
+            topic = job.topic("raw-html")
+            sent = await out.send_and_wait(topic, b"a page", b"k", 0, timestamp_ms=1)
+            return int(sent.timestamp_type)
+
+    assert asyncio.run(published()) == LOG_APPEND_TIME

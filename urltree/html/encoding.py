@@ -189,7 +189,8 @@ def _by_label(html: bytes, label: str | None) -> str | None:
     Unknown labels and the labels in `_UNTRUSTED` cannot be used. UTF-16 is untrusted here, because
     `_utf_16` recognises pages in UTF-16 before.
     """
-    encoding = webencodings.lookup(label) if label else None
+    # No label has other characters; `lookup` fails on the surrogates that some HTTP clients decode.
+    encoding = webencodings.lookup(label) if label and label.isascii() else None
     if encoding is None or encoding.name in _UNTRUSTED:
         return None
     text: str = encoding.codec_info.decode(html, "replace")[0]

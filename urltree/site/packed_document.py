@@ -6,6 +6,7 @@ columns compress better than rows. A packed document has about a tenth of the si
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -15,10 +16,13 @@ import zstandard
 
 from urltree.document import Document, FoundMetadata
 from urltree.html.blocks import Element, TextBlock
+from urltree.html.encoding import scrub
 from urltree.site.row import RowError
 
 _VERSION = 1
 _NAMES = tuple(f.name for f in fields(Document))
+# MemoryError: zstd allocates the size that its header names, and a damaged header names any size.
+_DAMAGED = (ValueError, TypeError, KeyError, AttributeError, MemoryError)
 
 
 def pack(document: Document) -> bytes:
@@ -29,7 +33,7 @@ def pack(document: Document) -> bytes:
     record["elements"] = _columns(document.elements)
     if document.metadata is not None:
         record["metadata"] = document.metadata.to_record()
-    return bytes([_VERSION]) + zstandard.ZstdCompressor().compress(orjson.dumps(record))
+    return bytes([_VERSION]) + zstandard.ZstdCompressor().compress(_json(record))
 
 
 def unpack(stored: bytes) -> Document:
@@ -54,10 +58,18 @@ def unpack(stored: bytes) -> Document:
         if record["metadata"] is not None:
             record["metadata"] = FoundMetadata.from_record(record["metadata"])
         return Document(**record)
-    except (zstandard.ZstdError, ValueError, TypeError, KeyError) as error:
+    except (*_DAMAGED, zstandard.ZstdError) as error:
         raise RowError(
             f"stored first page of a site: {len(stored)} bytes cannot be read: {error}"
         ) from error
+
+
+def _json(record: dict[str, Any]) -> bytes:
+    """Write a record as JSON. Lone surrogates in strings of the library's user become U+FFFD."""
+    try:
+        return orjson.dumps(record)
+    except orjson.JSONEncodeError:
+        return scrub(json.dumps(record, ensure_ascii=False)).encode()
 
 
 def _columns(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -85,7 +85,7 @@ class Seen:
         """Return the record that `encode` has encoded.
 
         Raises:
-            SeenError: this release does not know the version of the bytes.
+            SeenError: the bytes are damaged, or this release does not know their version.
         """
         number = stored[0] if len(stored) >= _SEEN.size else 0
         origin_at = _SEEN.size + (_VERSION.size if number == SEEN_VERSION else 0)
@@ -98,7 +98,11 @@ class Seen:
         version = None
         if number == SEEN_VERSION:
             version = Version(*_VERSION.unpack_from(stored, _SEEN.size))
-        return cls(stored[origin_at:].decode(), time, request, response, canonical, version)
+        try:
+            origin = stored[origin_at:].decode()
+        except UnicodeDecodeError as error:
+            raise SeenError(f"seen record: its {len(stored)} bytes are damaged: {error}") from None
+        return cls(origin, time, request, response, canonical, version)
 
 
 class Horizon:

@@ -31,8 +31,8 @@ from agents.commands.audit.fetches import FetchAccounts, account_fetches
 from agents.commands.audit.hop import Hop, Range
 from agents.commands.audit.ledger import Accounts, AuditOutcome
 from agents.commands.audit.superseded import settle_replaced
-from agents.kafka.client import consumer
-from agents.settings.job import Settings, load_settings
+from agents.kafka.client import consumer, partitions
+from agents.settings.job import Settings, SettingsError, load_settings
 from models import duplicate
 from models.clean_text import read_origin
 from models.command import is_command
@@ -60,8 +60,9 @@ class Audit(Hop):
         return self.ledger.accounts()
 
     def _expect(self, record: ConsumerRecord) -> None:
-        if header(record.headers, ORIGIN) is None and not is_command(record.headers):
-            self.ledger.expect(record.partition, record.offset)
+        headers = self._headers(record)
+        if header(headers, ORIGIN) is None and not is_command(headers):
+            super()._expect(record)
 
     def _settle(self, topic: str, record: ConsumerRecord) -> None:
         if topic == "clean-text":
@@ -76,7 +77,7 @@ class Audit(Hop):
                 self.ledger.settle(found.origin, AuditOutcome.DUPLICATE, found.step.value)
         else:
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
+            self.ledger.settle_letter(letter)
 
 
 @asynccontextmanager
@@ -151,16 +152,33 @@ def audit(  # noqa: PLR0913 - a command line
 
     By default the pages of raw-html up to now are counted. Exit code 1: pages are missing.
     """
-    within = Range(partition, first, end)
+    settings, within = load_settings(), Range(partition, first, end)
+    if partition is not None:
+        topic = settings.topic("fetches" if fetches else "raw-html")
+        asyncio.run(_check_partition(settings, topic, partition))
     accounts: Accounts | FetchAccounts
     if fetches:
-        accounts = asyncio.run(account_fetches(load_settings(), within, wait=wait))
+        accounts = asyncio.run(account_fetches(settings, within, wait=wait))
         text = format_fetch_accounts(accounts)
     else:
-        accounts = asyncio.run(account(load_settings(), within, wait=wait))
+        accounts = asyncio.run(account(settings, within, wait=wait))
         text = format_accounts(accounts)
     click.echo(orjson.dumps(asdict(accounts)) if as_json else text)
     raise SystemExit(1 if accounts.missing else 0)
+
+
+async def _check_partition(settings: Settings, topic: str, partition: int) -> None:
+    """Refuse a partition that the topic does not have.
+
+    Raises:
+        SettingsError: The topic does not have this partition.
+    """
+    async with consumer(settings) as client:
+        count = len(await partitions(client, topic))
+    if partition >= count:
+        raise SettingsError(
+            f"{topic} has no partition {partition}; its partitions are 0 to {count - 1}"
+        )
 
 
 def format_accounts(accounts: Accounts) -> str:

@@ -20,7 +20,7 @@ from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.commands.audit.hop import Hop, Range
 from agents.commands.audit.ledger import NAMED, AuditOutcome
-from agents.kafka.client import consumer, read_records
+from agents.kafka.client import consumer
 from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
 from models.dead_letter import DeadLetter
@@ -75,24 +75,21 @@ class FetchAudit(Hop):
 
     async def _read_source(self, *, grow: bool) -> None:
         """Read the whole topic and not only the range: copies of a page may have any offset."""
-        async for record in read_records(self._client, await self._unread(self.source)):
-            origin = header(record.headers, ORIGIN)
+        async for record in self._read(await self._unread(self.source)):
+            origin = header(self._headers(record), ORIGIN)
             if origin is not None:
                 self._copies[origin][record.partition] = record.offset
-            elif grow and self._within.has(record):
+            elif grow:
                 self._expect(record)
-
-    def _expect(self, record: ConsumerRecord) -> None:
-        self.ledger.expect(record.partition, record.offset)
 
     def _settle(self, topic: str, record: ConsumerRecord) -> None:
         if topic == "raw-html":
-            origin = header(record.headers, FETCHED_FOR)
+            origin = header(self._headers(record), FETCHED_FOR)
             if origin is not None:
                 self.ledger.settle(origin, AuditOutcome.PAGE)
         else:
             letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
+            self.ledger.settle_letter(letter)
 
     def _accounts(self) -> FetchAccounts:
         counts = self.ledger.counts()

@@ -8,14 +8,18 @@ It is the base of both audits: of raw-html (`command`) and of fetches (`fetches`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import click
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agents.commands.audit.ledger import Ledger
-from agents.kafka.client import Ranges, partitions, read_records
+from agents.commands.terminal import show
+from agents.kafka.batches.unread import offsets_of
+from agents.kafka.client import Ranges, offsets, partitions, read_records, trusted_headers
 from agents.settings.job import Settings
+from models.headers import Headers
 from urltree.page import PageError
 
 
@@ -33,14 +37,16 @@ class Range:
     first: int = 0
     end: int | None = None
 
-    def has(self, record: ConsumerRecord) -> bool:
-        """Return whether the record is in the range."""
-        is_before_end = self.end is None or record.offset < self.end
-        return (
-            self.partition in (None, record.partition)
-            and self.first <= record.offset
-            and is_before_end
-        )
+    def of(self, record: ConsumerRecord) -> range:
+        """Return the offsets of a record that are in the range: none, one, or several.
+
+        A record that stands for several is one that cannot be read.
+        """
+        if self.partition not in (None, record.partition):
+            return range(0)
+        offsets = offsets_of(record)
+        end = offsets.stop if self.end is None else min(self.end, offsets.stop)
+        return range(max(self.first, offsets.start), end)
 
 
 class Hop(ABC):
@@ -67,6 +73,7 @@ class Hop(ABC):
     ) -> None:
         self._settings = settings
         self._client = client
+        self._keys = settings.header_keys
         self._within = within or Range()
         self._next: dict[TopicPartition, int] = {}
         self.ledger = Ledger(settings.topic(self.source))
@@ -81,7 +88,7 @@ class Hop(ABC):
         # contains the origin of every output record.
         outputs = await self._unread(*self.outputs)
         await self._read_source(grow=grow)
-        async for record in read_records(self._client, outputs):
+        async for record in self._read(outputs):
             topic = record.topic.removeprefix(self._settings.prefix)
             try:
                 self._settle(topic, record)
@@ -91,7 +98,7 @@ class Hop(ABC):
     async def _read_source(self, *, grow: bool) -> None:
         if grow:
             ranges = await self._unread(self.source, within=self._within)
-            async for record in read_records(self._client, ranges):
+            async for record in self._read(ranges):
                 self._expect(record)
 
     async def _unread(self, *topics: str, within: Range | None = None) -> Ranges:
@@ -111,9 +118,20 @@ class Hop(ABC):
                 self._next[at] = max(start, end)
         return ranges
 
-    @abstractmethod
+    def _read(self, ranges: Ranges) -> AsyncIterator[ConsumerRecord]:
+        """Yield the records of these ranges, and show the progress on a terminal."""
+        names = ", ".join(dict.fromkeys(place.topic for place in ranges))
+        records = read_records(self._client, ranges, also_unread=True)
+        return show(records, f"reading {names}", offsets(ranges))
+
+    def _headers(self, record: ConsumerRecord) -> Headers:
+        """Return the headers of a record on which stages rely, too."""
+        return trusted_headers(self._keys, record)
+
     def _expect(self, record: ConsumerRecord) -> None:
         """Enter a record of the source topic into the ledger as a missing page."""
+        for offset in self._within.of(record):
+            self.ledger.expect(record.partition, offset)
 
     @abstractmethod
     def _settle(self, topic: str, record: ConsumerRecord) -> None:

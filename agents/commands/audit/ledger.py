@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from models.dead_letter import DeadLetter
 from models.origin import Origin
 
 
@@ -90,16 +91,27 @@ class Ledger:
             outcome: Outcome of the page.
             detail: Step of a duplicate, or reason of a dead letter.
         """
+        self._settle(origin, 1, outcome, detail)
+
+    def settle_letter(self, letter: DeadLetter) -> None:
+        """Set the outcome of the page of a dead letter, or of all pages in its range of offsets."""
+        count = 1 if letter.offsets is None else letter.offsets[1] - letter.offsets[0] + 1
+        self._settle(letter.origin, count, AuditOutcome.DEAD_LETTER, letter.reason)
+
+    def _settle(self, origin: str, count: int, outcome: AuditOutcome, detail: str) -> None:
+        """Set the outcome of `count` offsets, the first of which is `origin`."""
         try:
             topic, partition, offset = Origin.parse(origin)
         except ValueError:
             return
-        at = offset - self._first.get(partition, 0)
-        offsets = self._offsets.get(partition, b"")
-        if topic != self._topic or not 0 <= at < len(offsets) or offsets[at] == _NOTHING:
+        first = offset - self._first.get(partition, 0)
+        offsets = self._offsets.get(partition, bytearray())
+        if topic != self._topic:
             return
-        if _RANK[outcome] <= _RANK[self._labels[offsets[at]][0]]:
-            self._offsets[partition][at] = self._number(outcome, detail)
+        for at in range(max(first, 0), min(first + count, len(offsets))):
+            known = self._labels[offsets[at]][0]
+            if offsets[at] != _NOTHING and _RANK[outcome] <= _RANK[known]:
+                offsets[at] = self._number(outcome, detail)
 
     def missing(self) -> Iterator[Origin]:
         """Yield every origin without an outcome, partition by partition."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from agents.commands.audit.ledger import AuditOutcome, Ledger
-from agents.kafka.client import Ranges, full_ranges, partitions, read_records
+from agents.commands.terminal import show
+from agents.kafka.client import Ranges, full_ranges, offsets, partitions, read_records
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import clean_text, raw_html
@@ -34,16 +35,17 @@ async def settle_replaced(settings: Settings, client: AIOKafkaConsumer, ledger: 
     missing = {origin for origin, _ in zip(ledger.missing(), range(_AT_MOST), strict=False)}
     schemes = Schemes(settings)
     by_id: defaultdict[bytes, list[_Page]] = defaultdict(list)
-    async for record in read_records(client, _around(missing)):
+    around = _around(missing)
+    records = read_records(client, around, also_unread=True)
+    async for record in show(records, "reading pages", offsets(around)):
         origin = Origin(record.topic, record.partition, record.offset)
         if origin in missing:
             _add_page(record, schemes, by_id)
     if not by_id:
         return
-    topic = settings.topic("clean-text")
-    async for record in read_records(
-        client, await full_ranges(client, await partitions(client, topic))
-    ):
+    ranges = await full_ranges(client, await partitions(client, settings.topic("clean-text")))
+    records = read_records(client, ranges, also_unread=True)
+    async for record in show(records, "reading clean-text", offsets(ranges)):
         for page in by_id.get(record.key or b"", ()):
             outcome = _outcome(page, record)
             if outcome is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 
 import click
 import orjson
@@ -17,12 +18,20 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.commands.dead_letters.replay import replay
-from agents.commands.dead_letters.search import Filter, find_dead_letters, find_last
+from agents.commands.dead_letters.search import (
+    DeadLetterSummary,
+    Filter,
+    find_dead_letters,
+    find_last,
+)
 from agents.commands.dead_letters.view import as_json as all_of
 from agents.commands.dead_letters.view import as_text
 from agents.commands.terminal import escape_control
 from agents.settings.job import load_settings
 from urltree.page import Reason
+
+_MESSAGE_WIDTH = 40  # smallest width of the column of messages in `list`
+_WIDEST = 1_000  # characters; a row without its message is always shorter
 
 
 @click.group("dead-letters")
@@ -68,13 +77,30 @@ def list_dead_letters_command(
         rows = [letter._asdict() for letter in found[-limit:]]
         click.echo(orjson.dumps({"total": len(found), "reasons": counts, "last": rows}))
         return
-    table = Table("origin", "time", "stage", "reason", "message", box=None)
-    for letter in found[-limit:]:
-        cells = (letter.origin, letter.time, letter.stage, letter.reason, letter.message[:200])
-        table.add_row(*(Text(escape_control(cell)) for cell in cells))  # Text interprets no markup
-    Console().print(table)
+    _print(found[-limit:])
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
     click.echo(f"{len(found):,} dead letters: {reasons}" if found else "No dead letters.")
+
+
+def _print(letters: Sequence[DeadLetterSummary]) -> None:
+    """Print a table in which only messages are folded; it may be wider than the terminal.
+
+    An origin that is cut or folded could not be copied into another command.
+    """
+    table = Table(box=None)
+    for name in ("origin", "time", "stage", "reason"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("message", overflow="fold", min_width=_MESSAGE_WIDTH)
+    for letter in letters:
+        text = letter.message[:200]
+        if letter.offsets is not None:
+            text = "offsets {} to {}: {}".format(*letter.offsets, text)
+        cells = (letter.origin, letter.time, letter.stage, letter.reason, text)
+        table.add_row(*(Text(escape_control(cell)) for cell in cells))  # Text interprets no markup
+    console = Console()
+    needed = console.measure(table, options=console.options.update(max_width=_WIDEST)).minimum
+    console.width = max(console.width, needed)
+    console.print(table)
 
 
 @dead_letters.command("show")

@@ -39,7 +39,10 @@ class Filter:
 
 
 class DeadLetterSummary(NamedTuple):
-    """Dead letter without its original record, and its place in the topic dead-letters."""
+    """Dead letter without its original record, and its place in the topic dead-letters.
+
+    `offsets` are the first and last offset if it stands for a range of records.
+    """
 
     origin: str
     stage: str
@@ -48,6 +51,7 @@ class DeadLetterSummary(NamedTuple):
     time: str
     partition: int
     offset: int
+    offsets: tuple[int, int] | None
 
 
 async def find_dead_letters(settings: Settings, wanted: Filter) -> list[DeadLetterSummary]:
@@ -61,7 +65,7 @@ async def find_dead_letters(settings: Settings, wanted: Filter) -> list[DeadLett
             )
             found = DeadLetterSummary(
                 *(letter.origin, letter.stage, letter.reason, letter.message, time),
-                *(record.partition, record.offset),
+                *(record.partition, record.offset, letter.offsets),
             )
             last[letter.origin] = found if wanted.matches(letter, schemes) else None
     return sorted((f for f in last.values() if f is not None), key=lambda found: found.time)
@@ -85,7 +89,7 @@ async def read_dead_letters(
         count = len(assigned)
         of = {partition_of(origin.encode(), count) for origin in origins}
         assigned = [TopicPartition(assigned[0].topic, partition) for partition in sorted(of)]
-    async for record in read_records(client, await full_ranges(client, assigned)):
+    async for record in read_records(client, await full_ranges(client, assigned), also_unread=True):
         try:
             yield record, DeadLetter.from_record(record.key, record.value, record.headers)
         except PageError as error:

@@ -17,6 +17,7 @@ def as_json(letter: DeadLetter) -> dict[str, Any]:
     return {
         **{name: getattr(letter, name) for name in ("origin", "stage", "reason", "message")},
         "topic": letter.topic,
+        "offsets": letter.offsets,
         "key_base64": _base64(key),
         "value_base64": _base64(value),
         "headers": [[name, _base64(content)] for name, content in headers],
@@ -33,6 +34,7 @@ def as_text(letter: DeadLetter) -> str:
         ),
         f"{'message':8} {escape_control(letter.message)}",
         f"{'topic':8} {letter.topic}",
+        *(["offsets  {} to {}".format(*letter.offsets)] if letter.offsets is not None else []),
         f"{'key':8} {_preview(key)}",
         *(f"{'header':8} {escape_control(name)}: {_preview(content)}" for name, content in headers),
         f"{'value':8} {'null' if value is None else f'{len(value):,} bytes'}",

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import click
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
+from agents.kafka.batches.unread import UnreadRecord
 from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
@@ -30,7 +31,11 @@ async def read_followed_with(
     """Return the same as `read_followed`, with an open consumer."""
     found: dict[bytes, Feed] = {}
     assigned = await site_partitions(settings, client, "feeds", site)
-    async for record in read_records(client, await full_ranges(client, assigned)):
+    ranges = await full_ranges(client, assigned)
+    async for record in read_records(client, ranges, also_unread=True):
+        if isinstance(record, UnreadRecord):
+            click.echo(f"skipped: {record.describe()}", err=True)
+            continue
         found.pop(record.key or b"", None)
         if record.value is None:
             continue

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO, cast
 
 import click
@@ -17,7 +19,7 @@ import orjson
 from agents.commands.state.dump import SOURCES, dump
 from agents.commands.state.file import DumpHeader, DumpReader
 from agents.commands.state.restore import Restored, restore
-from agents.settings.job import Settings, load_settings
+from agents.settings.job import Settings, SettingsError, load_settings
 
 _STANDARD = "-"
 
@@ -38,7 +40,7 @@ def state() -> None:
 def dump_command(*, file: str, as_json: bool) -> None:
     """Write tables and waiting records to FILE ("-" for standard output).
 
-    Workers may run during the dump. FILE is replaced only when the dump is complete.
+    Workers may run during the dump. FILE must not exist yet; it appears when the dump is complete.
     """
     settings = load_settings()
     with _open_atomically(file) as out:
@@ -48,7 +50,9 @@ def dump_command(*, file: str, as_json: bool) -> None:
 
 
 @state.command("restore")
-@click.argument("file", metavar="FILE|-")
+@click.argument(
+    "file", metavar="FILE|-", type=click.Path(exists=True, dir_okay=False, allow_dash=True)
+)
 @click.option(
     "--stage",
     "stages",
@@ -68,11 +72,12 @@ def restore_command(
 ) -> None:
     """Restore FILE ("-" for standard input) to a job without state.
 
-    All tables must be empty, and no worker may run.
+    All tables must be empty, and no worker may run. The whole file is checked before the first row
+    is written.
     """
     settings = load_settings()
-    with click.open_file(file, "rb") as raw:
-        reader = DumpReader(cast("BinaryIO", raw))
+    with _open_twice(file) as raw:
+        reader = DumpReader(raw)
         done = asyncio.run(
             restore(settings, reader, stages or tuple(SOURCES), repartition=repartition)
         )
@@ -84,20 +89,45 @@ def restore_command(
 
 @contextmanager
 def _open_atomically(file: str) -> Iterator[BinaryIO]:
-    """Open a temporary file, which replaces the former file only when it is complete."""
+    """Open a temporary file, which gets its name only when it is complete.
+
+    Raises:
+        SettingsError: A file of this name exists.
+    """
     if file == _STANDARD:
         yield sys.stdout.buffer
         return
     path = Path(file)
     part = path.with_name(f"{path.name}.part")
+    _check_absent(path)
     try:
         with part.open("wb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
-        part.replace(path)
+        _check_absent(path)
+        part.rename(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _check_absent(path: Path) -> None:
+    if path.exists():
+        raise SettingsError(
+            f"{path} exists, and a dump overwrites no file: choose another name, or delete it first"
+        )
+
+
+@contextmanager
+def _open_twice(file: str) -> Iterator[BinaryIO]:
+    """Open a file that can be read twice. Standard input is copied to a temporary file first."""
+    if file != _STANDARD:
+        with click.open_file(file, "rb") as raw:
+            yield cast("BinaryIO", raw)
+        return
+    with TemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        yield cast("BinaryIO", copy)
 
 
 def _table(counts: Mapping[str, int]) -> str:

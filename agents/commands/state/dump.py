@@ -6,6 +6,9 @@ In this order the dumped rows are never behind the dumped offsets. They may be a
 crash: a page after the committed offset whose row exists already is processed as a replay. The
 changelogs are read a second time, up to their new ends, because compaction may remove a row before
 the first reading reaches it. Compaction removes a row only if a later row with the same key exists.
+
+`state restore` signs the headers of waiting records again. So a dump contains no `urltree-` headers
+that the job has not signed.
 """
 
 from __future__ import annotations
@@ -14,15 +17,26 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from importlib.metadata import version
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from agents.commands.state.file import Committed, DumpHeader, DumpRecord, DumpWriter
-from agents.kafka.client import Ranges, admin, consumer, full_ranges, partitions, read_records
+from agents.commands.terminal import show
+from agents.kafka.client import (
+    Ranges,
+    admin,
+    consumer,
+    full_ranges,
+    offsets,
+    partitions,
+    read_records,
+    trusted_headers,
+)
 from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
+from models.signature import SIGNED_TOPICS, HeaderKeys
 
 # Topics that each stage reads. `feeds` is compacted and contains the followed feeds, so all of it
 # is dumped.
@@ -42,11 +56,11 @@ async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
         SettingsError: A topic does not exist.
     """
     header = await _header(settings)
-    writer, counts = DumpWriter(out, header), Counter[str]()
+    writer, counts, keys = DumpWriter(out, header), Counter[str](), settings.header_keys
     async with consumer(settings) as client:
         for records in (_rows(settings, client), _waiting(settings, client, header.committed)):
             async for record in records:
-                stored = _dump_record(settings, record)
+                stored = _dump_record(settings, record, keys)
                 writer.add(stored)
                 counts[stored.topic] += 1
     writer.end()
@@ -63,8 +77,8 @@ async def _header(settings: Settings) -> DumpHeader:
     done: Committed = {}
     for stage, topics in SOURCES.items():
         for topic in topics:
-            offsets = await committed_offsets(settings, stage, topic)
-            done.setdefault(stage, {})[topic] = {str(p): at for p, at in offsets.items() if at >= 0}
+            found = await committed_offsets(settings, stage, topic)
+            done.setdefault(stage, {})[topic] = {str(p): at for p, at in found.items() if at >= 0}
     partitions = declared_topics(settings)[0].partitions
     cluster = await cluster_of(settings)
     return DumpHeader(version("urltree"), time.time(), cluster, settings.prefix, partitions, done)
@@ -74,37 +88,41 @@ async def _rows(settings: Settings, client: AIOKafkaConsumer) -> AsyncIterator[C
     names = [topic.name for topic in declared_topics(settings) if topic.role == "changelog"]
     places = [place for name in names for place in await partitions(client, name)]
     ranges = await full_ranges(client, places)
-    async for record in read_records(client, ranges):
+    async for record in _shown(client, ranges, "tables"):
         yield record
     ends = await client.end_offsets(places)
-    async for record in read_records(
-        client, {place: (ranges[place][1], ends[place]) for place in places}
-    ):
+    new = {place: (ranges[place][1], ends[place]) for place in places}
+    async for record in _shown(client, new, "tables, new rows"):
         yield record
 
 
 async def _waiting(
     settings: Settings, client: AIOKafkaConsumer, done: Committed
 ) -> AsyncIterator[ConsumerRecord]:
-    ranges: dict[object, tuple[int, int]] = {}
+    ranges: dict[Any, tuple[int, int]] = {}
     for stage, topics in SOURCES.items():
         for topic in topics:
             places = await partitions(client, settings.topic(topic))
-            offsets = {} if topic == WHOLE else done[stage][topic]
+            begin = {} if topic == WHOLE else done[stage][topic]
             for place, (first, end) in (await full_ranges(client, places)).items():
-                ranges[place] = (max(first, offsets.get(str(place.partition), 0)), end)
-    waiting: Ranges = ranges
-    async for record in read_records(client, waiting):
+                ranges[place] = (max(first, begin.get(str(place.partition), 0)), end)
+    async for record in _shown(client, ranges, "waiting records"):
         yield record
 
 
-def _dump_record(settings: Settings, record: ConsumerRecord) -> DumpRecord:
+def _shown(client: AIOKafkaConsumer, ranges: Ranges, what: str) -> AsyncIterator[ConsumerRecord]:
+    return show(read_records(client, ranges), f"reading {what}", offsets(ranges))
+
+
+def _dump_record(settings: Settings, record: ConsumerRecord, keys: HeaderKeys) -> DumpRecord:
+    topic = record.topic.removeprefix(settings.prefix)
+    headers = trusted_headers(keys, record) if topic in SIGNED_TOPICS else record.headers
     return DumpRecord(
-        record.topic.removeprefix(settings.prefix),
+        topic,
         record.partition,
         record.offset,
         record.timestamp,
         record.key,
         record.value,
-        tuple(record.headers),
+        tuple(headers),
     )

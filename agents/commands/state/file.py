@@ -5,17 +5,19 @@
     {"records": 1}
 
 The first line is the header, the last line the number of records. Keys, values and headers of
-records are in base64. A file without the last line is incomplete and is refused.
+records are in base64. A file without the last line is incomplete and is refused. zstd adds a
+checksum of the whole content.
 """
 
 from __future__ import annotations
 
 import io
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
+import msgspec
 import orjson
 import zstandard
 
@@ -23,6 +25,7 @@ from agents.settings.job import SettingsError
 
 _VERSION = 1
 _MARK = "urltree_state"
+_LAST = b'{"records":'
 
 # Offsets by stage, by topic without prefix, and by partition (as text, because it is a JSON key).
 Committed = dict[str, dict[str, dict[str, int]]]
@@ -65,6 +68,21 @@ class DumpRecord(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...]
 
 
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a dump that contains a record."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
 class DumpWriter:
     """Writer of a dump; `end` completes the file."""
 
@@ -93,7 +111,10 @@ class DumpWriter:
 
 
 class DumpReader:
-    """Reader of a dump.
+    """Reader of a dump. Each iteration reads the file from its beginning.
+
+    Args:
+        raw: the file; it must be seekable.
 
     Attributes:
         header: Header of the dump, from the first line of the file.
@@ -103,14 +124,8 @@ class DumpReader:
     """
 
     def __init__(self, raw: BinaryIO) -> None:
-        plain = zstandard.ZstdDecompressor().stream_reader(raw)
-        self._lines = _json(io.BufferedReader(plain))
-        first = next(self._lines, {})
-        if first.pop(_MARK, None) != _VERSION:
-            raise SettingsError(
-                f"the file was not written by `state dump`, or its format is not version {_VERSION}"
-            )
-        self.header = DumpHeader(**first)
+        self._raw = raw
+        self.header = _header(next(self._lines(), b""))
 
     def __iter__(self) -> Iterator[DumpRecord]:
         """Yield the records in order.
@@ -118,34 +133,53 @@ class DumpReader:
         Raises:
             SettingsError: The file is incomplete or damaged.
         """
+        lines = self._lines()
+        next(lines)
         count = 0
-        for line in self._lines:
-            if line.get("records") == count:
+        for line in lines:
+            if line.startswith(_LAST):
+                if line.strip() != b"%s%d}" % (_LAST, count) or next(lines, None) is not None:
+                    raise SettingsError(
+                        f"the dump is damaged: after {count} records it has the line "
+                        f"{line[:100].decode(errors='replace').strip()}"
+                    )
                 return
-            if "topic" not in line:
-                break
-            yield DumpRecord(**line)._replace(
-                key=_bytes(line["key"]),
-                value=_bytes(line["value"]),
-                headers=tuple((name, _bytes(content)) for name, content in line["headers"]),
-            )
+            yield _record(line, count)
             count += 1
         raise SettingsError(
             f"the file ends after {count} records without its last line: the dump is incomplete"
         )
 
+    def _lines(self) -> Iterator[bytes]:
+        self._raw.seek(0)
+        plain = zstandard.ZstdDecompressor().stream_reader(self._raw, closefd=False)
+        try:
+            yield from io.BufferedReader(plain)
+        except zstandard.ZstdError as error:
+            raise SettingsError(f"the dump is damaged and cannot be read: {error}") from None
 
-def _json(lines: io.BufferedReader) -> Iterator[dict[str, Any]]:
+
+def _header(line: bytes) -> DumpHeader:
     try:
-        for line in lines:
-            yield orjson.loads(line)
-    except (zstandard.ZstdError, ValueError) as error:
-        raise SettingsError(f"the dump is damaged and cannot be read: {error}") from None
+        fields = orjson.loads(line or b"{}")
+        if fields.pop(_MARK, None) == _VERSION:
+            return msgspec.convert(fields, DumpHeader)
+    except (ValueError, AttributeError):
+        pass  # msgspec's error is a ValueError, too
+    raise SettingsError(
+        f"the file was not written by `state dump`, or its format is not version {_VERSION}"
+    )
+
+
+def _record(line: bytes, count: int) -> DumpRecord:
+    """Return the record of a line. msgspec decodes base64."""
+    try:
+        return DumpRecord(**msgspec.structs.asdict(_DECODER.decode(line)))
+    except ValueError as error:
+        raise SettingsError(
+            f"the dump is damaged: the line after {count} records is not a record: {error}"
+        ) from None
 
 
 def _text(content: bytes | None) -> Any:
     return None if content is None else b64encode(content).decode()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else b64decode(text)

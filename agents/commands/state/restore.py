@@ -20,6 +20,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from agents.commands.state.dump import SOURCES, WHOLE, cluster_of
 from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord
+from agents.commands.terminal import show_all
 from agents.commands.topics import check_topics
 from agents.kafka.client import consumer, full_ranges, partitions, producer
 from agents.kafka.groups import count_workers, rewind
@@ -31,6 +32,7 @@ from agents.settings.topics_file import declared_topics
 from models import feed as feeds
 from models.headers import ORIGIN, header
 from models.origin import Origin
+from models.signature import HeaderKeys, SignedRecord
 from urltree.page import PageError
 
 _IN_FLIGHT = 1_000  # largest number of records that Kafka has not confirmed yet
@@ -55,7 +57,7 @@ class Restored(NamedTuple):
 async def restore(
     settings: Settings, file: DumpReader, stages: Collection[str], *, repartition: bool
 ) -> Restored:
-    """Write the records of a dump that belong to these stages.
+    """Check a whole dump, then write its records that belong to these stages.
 
     Raises:
         SettingsError: Topics differ, workers run, tables contain rows, or the file is damaged.
@@ -68,7 +70,10 @@ async def restore(
     if not is_back:
         wanted |= {topic for stage in stages for topic in SOURCES[stage]}
     await _check_empty(settings, _changelogs(settings, stages) | (wanted & {WHOLE}))
-    counts = await _write(settings, _place(made, count, (s for s in file if s.topic in wanted)))
+    # Read the whole file before the first row is written: a damaged file raises an error here.
+    total = sum(stored.topic in wanted for stored in show_all(file, "checking the dump"))
+    records = show_all((s for s in file if s.topic in wanted), "restoring", total)
+    counts = await _write(settings, _place(made, count, records))
     gone = await _rewind(settings, made, stages) if is_back else {}
     return Restored(dict(counts), is_back, gone)
 
@@ -149,10 +154,11 @@ async def _write(settings: Settings, records: Iterator[DumpRecord]) -> Counter[s
     counts = Counter[str]()
     # Records of other producers may be as large as the topic allows, which is above our own limit.
     roomy = settings.model_copy(update={"max_record_bytes": settings.max_record_bytes + MIB})
+    keys = settings.header_keys
     async with producer(roomy) as out:
         waiting, size = [], 0
         for stored in records:
-            waiting.append(await _send(settings, out, stored))
+            waiting.append(await _send(settings, keys, out, stored))
             counts[stored.topic] += 1
             size += len(stored.value or b"")
             if len(waiting) == _IN_FLIGHT or size > _IN_FLIGHT_BYTES:
@@ -163,18 +169,18 @@ async def _write(settings: Settings, records: Iterator[DumpRecord]) -> Counter[s
 
 
 async def _send(
-    settings: Settings, out: AIOKafkaProducer, stored: DumpRecord
+    settings: Settings, keys: HeaderKeys, out: AIOKafkaProducer, stored: DumpRecord
 ) -> asyncio.Future[Any]:
-    key, value = stored.key, stored.value
+    key, value, topic = stored.key, stored.value, settings.topic(stored.topic)
     if key is None and value is None:
         key = b""  # aiokafka refuses a record without key and value
     sent: asyncio.Future[Any] = await out.send(
-        settings.topic(stored.topic),
+        topic,
         value,
         key,
         stored.partition,
         timestamp_ms=stored.timestamp if stored.timestamp >= 0 else None,
-        headers=list(stored.headers),
+        headers=keys.sign(SignedRecord(topic, key, value, stored.headers)),
     )
     return sent
 

@@ -20,6 +20,7 @@ from urltree.crawl.decisions.feed.address import feed_address
         ("example.org/?u=http://x/", "https://example.org/?u=http://x/"),
         ("feed://example.org/rss", "http://example.org/rss"),
         ("feed:https://example.org/rss", "https://example.org/rss"),
+        ("https://example.org/?of=feed://a.example", "https://example.org/?of=feed://a.example"),
         ("http://[2001:db8::1]/rss", "http://[2001:db8::1]/rss"),
     ],
 )

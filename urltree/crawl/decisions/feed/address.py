@@ -16,7 +16,7 @@ import can_ada
 from urltree.address.url import MAX_URL, normalise
 from urltree.page import PageError
 
-_FEED_SCHEME = re.compile(r"feed:(?://)?(?=https?://)|feed(?=://)", re.IGNORECASE)
+_FEED_SCHEME = re.compile(r"\A(?:feed:(?://)?(?=https?://)|feed(?=://))", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

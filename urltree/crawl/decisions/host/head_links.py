@@ -26,8 +26,9 @@ _CLOSING = {
 _LINK = re.compile(rb"<link\s([^<>]{1,4000})>", re.IGNORECASE)
 _WANTED = re.compile(rb"canonical|amphtml", re.IGNORECASE)
 _BASE = re.compile(rb"<base\s([^<>]{1,4000})>", re.IGNORECASE)
+# Without the look-behind, 4,000 letters took 150 ms, because a search began at each of them.
 _ATTRIBUTE = re.compile(
-    rb"""([a-z]+)\s{0,20}=\s{0,20}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
+    rb"""(?<![a-z])([a-z]+)\s{0,20}=\s{0,20}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
 )
 
 

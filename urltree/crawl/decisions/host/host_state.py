@@ -35,6 +35,8 @@ _BRIEF = 5.0  # seconds; a shorter pause ends before another worker can take ove
 _JITTER = 0.25  # largest share added to a wait, so that hosts on one server are not retried at once
 
 _MAX_ROW = 4 * 1024 * 1024  # bytes; enough for two robots.txt of 500 KiB each, with JSON escapes
+# MemoryError: zstd allocates the size that its header names, and a damaged header names any size.
+_DAMAGED = (ValueError, KeyError, TypeError, IndexError, AttributeError, MemoryError)
 
 
 class HostStateError(Exception):
@@ -152,12 +154,12 @@ class HostState:
         """
         try:
             if row[0] != HOST_STATE_VERSION:
-                raise ValueError(f"its version is {row[0]}, not {HOST_STATE_VERSION}")  # noqa: TRY301
+                raise ValueError(f"its version is {row[0]}, not {HOST_STATE_VERSION}")
             text = zstandard.decompress(row[1:], max_output_size=_MAX_ROW)
             fields: dict[str, Any] = orjson.loads(text)
             robots = {scheme: RobotsText(**r) for scheme, r in fields.pop("robots").items()}
             return cls(**fields, robots=robots)
-        except (ValueError, KeyError, TypeError, IndexError, zstandard.ZstdError) as error:
+        except (*_DAMAGED, zstandard.ZstdError) as error:
             raise HostStateError(
                 f"a row of table host_state cannot be read: {error}; it is damaged, or another "
                 "release has written it"

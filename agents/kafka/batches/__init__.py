@@ -1,0 +1,1 @@
+"""Reading batches of records: codecs, limits, and records that nobody can read."""

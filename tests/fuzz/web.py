@@ -1,0 +1,154 @@
+"""Targets that read responses of web servers: feeds, lists of feeds, robots.txt, headers."""
+
+from __future__ import annotations
+
+import contextlib
+
+from agents.commands.feeds.subscriptions import read_feed_list
+from tests.fuzz.pages import ADDRESS, text_of
+from tests.fuzz.target import Target
+from urltree.crawl.decisions.caching import max_age, retry_after
+from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.host.host_state import RobotsText
+from urltree.crawl.decisions.host.page_response import PageError, TryLaterError, check_response
+from urltree.crawl.decisions.host.robots import Robots, interpret_robots
+from urltree.crawl.decisions.poll.seen_items import find_new_items
+from urltree.crawl.decisions.response import Response, WebError
+
+_TYPE = b"application/rss+xml; charset=utf-8\n"
+_FEEDS = (
+    (
+        b'<?xml version="1.0" encoding="utf-8"?><rss version="2.0" xmlns:dc="http://purl.org/dc/'
+        b'elements/1.1/"><channel><title>News</title><ttl>60</ttl><skipHours><hour>1</hour>'
+        b"</skipHours><item><title>A &amp; b</title><link>/1</link><guid>1</guid>"
+        b"<pubDate>Mon, 06 Sep 2010 00:01:00 +0000</pubDate>"
+        b"<description><![CDATA[<p>x]]></description></item>"
+        b"<item><title>&lt;b&gt;"
+        b"</title><link>https://example.org/2</link><dc:date>2024-02-29</dc:date></item>"
+        b"</channel></rss>"
+    ),
+    (
+        b'<feed xmlns="http://www.w3.org/2005/Atom"><title type="html">N</title><entry>'
+        b"<title>A</title>"
+        b'<link href="a?b=c&amp;d" rel="alternate"/><id>urn:1</id><updated>2024-02-29T00:00:00Z'
+        b'</updated><content type="xhtml"><div>x</div></content></entry></feed>'
+    ),
+    (
+        b'<rdf:RDF xmlns="http://purl.org/rss/1.0/" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax'
+        b'-ns#"><channel><title>N</title></channel><item><title>A</title><link>http://a.b/</link>'
+        b"</item></rdf:RDF>"
+    ),
+)
+_JSON_FEED = (
+    b'{"version":"https://jsonfeed.org/version/1.1","title":"N","items":[{"id":"1","url":"/a",'
+    b'"title":"A","content_html":"<p>x","date_published":"2024-02-29T00:00:00Z"}]}'
+)
+_XML = (
+    *(b"<item>", b"</item>", b"<entry>", b"<![CDATA[", b"]]>", b"&#x1F;", b"&#55296;", b"&bad;"),
+    *(b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"<?xml encoding='utf-16'?>", b"<", b">", b"xmlns:x='y'"),
+    *(b"<pubDate>99999-99-99", b"<updated>", b"<title>", b"<link href=", b"<hour>99</hour>"),
+    *(b"<sy:updatePeriod>hourly", b"xml:base='http://[x'", b"<media:content url=", b"\xef\xbb\xbf"),
+    *(b"http://[", b"Mon, 99 Sep 0000 99:99:99 +9999", b"<georss:point>1 2", b"<itunes:duration>"),
+)
+_OPML = (
+    (
+        b'<?xml version="1.0"?><opml version="2.0"><body><outline text="Tech"><outline type="rss"'
+        b' text="A" xmlUrl="https://example.org/feed" category="/a/b,c"/></outline></body></opml>'
+    ),
+    b'{"feed":"https://example.org/feed","site":"example.org","title":"T","meta":{"a":"b"}}\n',
+    b"# comment\nhttps://example.org/feed\nexample.org/rss\n",
+)
+_ROBOTS = (
+    (
+        b"User-agent: *\nDisallow: /private/*.html$\nAllow: /\nCrawl-delay: 2.5\n"
+        b"Sitemap: https://example.org/s.xml\n\nUser-agent: urltree\nDisallow: /%7Ex\n"
+    ),
+)
+
+
+def _feed(data: bytes) -> None:
+    content_type, _, body = data.partition(b"\n")
+    found = parse_feed(body, text_of(content_type), ADDRESS, max_items=100)
+    find_new_items(found.items, lambda name: name[0] < 128)
+    for item in found.items:
+        item.link.encode()
+
+
+def _feed_list(data: bytes) -> None:
+    for entry in read_feed_list(data):
+        assert entry.refused is None or entry.refused
+
+
+def _robots(data: bytes) -> None:
+    found = interpret_robots(Response(ADDRESS, 200, {}, data, 0.1), 1.0)
+    assert isinstance(found, RobotsText)
+    rules = Robots(found)
+    rules.allows(ADDRESS)
+    rules.allows("https://example.org/private/ä%zz.html?" + data[:40].decode("utf-8", "replace"))
+    assert rules.crawl_delay is None or rules.crawl_delay >= 0
+
+
+def _response(data: bytes) -> None:
+    lines, _, body = data.partition(b"\n\n")
+    pairs = [line.partition(b": ") for line in lines.split(b"\n")]
+    headers = {name.decode("latin-1").lower(): text_of(value) for name, _, value in pairs}
+    max_age(headers)
+    retry_after(headers, 1.7e9)
+    for status in (200, 301, 429, 503):
+        with contextlib.suppress(PageError, TryLaterError):
+            check_response(Response(ADDRESS, status, headers, body, 0.1))
+
+
+_RESPONSE = (
+    (
+        b'cache-control: max-age=60, no-cache="a", s-maxage=1\nage: 5\n'
+        b"retry-after: Wed, 21 Oct 2015 07:28:00 GMT\ndate: Wed, 21 Oct 2015 07:28:00 GMT\n"
+        b"expires: Thu, 22 Oct 2015 07:28:00 GMT\n"
+        b"content-type: text/html\nlocation: /x\nserver: cloudflare\n\n"
+        b"<title>Just a moment...</title>"
+    ),
+)
+
+TARGETS = (
+    Target(
+        "feed-bodies",
+        _feed,
+        (WebError,),
+        (*(_TYPE + feed for feed in _FEEDS), b"application/feed+json\n" + _JSON_FEED),
+        _XML,
+    ),
+    Target(
+        "json-feeds",
+        lambda data: _feed(b"\n" + data),
+        (WebError,),
+        (_JSON_FEED,),
+        (b"null", b"\\ud800"),
+        is_json=True,
+    ),
+    Target(
+        "feed-lists", _feed_list, (), _OPML, (b"<outline ", b"xmlUrl='", b"{", b"\n", *_XML[:8])
+    ),
+    Target(
+        "robots",
+        _robots,
+        (),
+        _ROBOTS,
+        (b"*", b"$", b"%", b"\nDisallow: ", b"\nUser-agent: urltree\n", b"Crawl-delay: nan", b"\r"),
+    ),
+    Target(
+        "response-headers",
+        _response,
+        (),
+        _RESPONSE,
+        (
+            b"max-age=",
+            b"99999999999999999999",
+            b'"',
+            b",",
+            b"\nretry-after: ",
+            b" -9999",
+            b"=",
+            b";",
+        ),
+    ),
+)
