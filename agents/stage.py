@@ -187,6 +187,8 @@ class Stage(ABC):
 
         work.refuse = without_value
         self.metrics.dead_letters.labels(reason).inc()
+        if offsets is not None:
+            self.metrics.lost_offsets.labels(reason).inc(offsets[1] - offsets[0] + 1)
         log.debug("record became a dead letter", origin=origin, reason=str(reason), message=text)
         try:
             await self.send(work, "dead-letters", to, letter.value, letter.headers)

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import time
 import uuid
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +41,7 @@ PATIENCE = 600.0
 MB = 1_000_000
 
 _PAUSE = 0.1  # seconds between two measurements
+_LOCK = re.compile(r"-(\d+)\.db/LOCK$")  # the file that RocksDB keeps open
 
 
 class Message(NamedTuple):
@@ -104,6 +115,15 @@ class MeasuredWorker:
                 )
             await asyncio.sleep(_PAUSE)
 
+    def log_lines(self) -> list[str]:
+        """Return the lines that the worker has written to its log."""
+        return self._worker.log.read_text(errors="replace").splitlines()
+
+    def partitions(self) -> set[int]:
+        """Return the partitions that the worker has; it has their tables open. For Linux only."""
+        opened = [os.path.realpath(fd) for fd in Path(f"/proc/{self._worker.pid}/fd").iterdir()]
+        return {int(found[1]) for file in opened if (found := _LOCK.search(file))}
+
     def stop(self) -> None:
         """Send SIGTERM to the worker, and wait until it has ended."""
         self._worker.stop()
@@ -116,24 +136,45 @@ def cpu(process: psutil.Process) -> float:
 
 
 class MeasuredJob:
-    """A job with its own topics and with workers that are ready."""
+    """A job with its own topics and with workers that are ready.
 
-    def __init__(self, settings: Settings, workers: Sequence[MeasuredWorker]) -> None:
+    Attributes:
+        settings: settings of the job.
+        every: all workers.
+        workers: the last worker of each stage.
+        directory: directory of the workers' disks and logs.
+    """
+
+    def __init__(
+        self, settings: Settings, workers: Sequence[MeasuredWorker], directory: Path
+    ) -> None:
         self.settings = settings
+        self.directory = directory
+        self.every = workers
         self.workers = {worker.stage: worker for worker in workers}
 
     async def publish(self, topic: str, records: AsyncIterable[Message]) -> int:
         """Publish records as a user would, and return their number."""
-        count = 0
+        async with self.publisher(topic) as send:
+            count = 0
+            async for record in records:
+                await send(record)
+                count += 1
+        return count
+
+    @asynccontextmanager
+    async def publisher(self, topic: str) -> AsyncIterator[Callable[[Message], Awaitable[None]]]:
+        """Yield a function that publishes a record; all are confirmed when the context ends."""
         name = self.settings.topic(topic)
         async with producer(self.settings) as client:
             known = len(await client.partitions_for(name))
-            async for record in records:
+
+            async def send(record: Message) -> None:
                 key = record.domain.encode()
                 await client.send(name, record.value, key, partition_of(key, known))
-                count += 1
+
+            yield send
             await client.flush()
-        return count
 
     async def wait_through(self) -> None:
         """Wait until each worker has committed the end offsets of the topic that it reads."""
@@ -168,7 +209,7 @@ async def job(
 
     Args:
         brokers: address of a running Kafka.
-        stages: stages that get a worker.
+        stages: stages that get a worker; a stage may occur several times.
         command: arguments for Python; the name of the stage is added to these arguments.
         variables: additional environment variables for the workers.
         settings: additional settings of the job, by their names in `agents.settings.job`.
@@ -180,12 +221,16 @@ async def job(
     environment |= variables or {}
     await apply(checked)
     with TemporaryDirectory(prefix="urltree-bench-") as directory:
-        workers = [MeasuredWorker(stage, command, Path(directory), environment) for stage in stages]
+        workers = []
+        for number, stage in enumerate(stages):
+            own = Path(directory, str(number))
+            own.mkdir()  # noqa: ASYNC240 - nothing else runs yet
+            workers.append(MeasuredWorker(stage, command, own, environment))
         try:
             for worker in workers:
                 await worker.ready()
             watching = asyncio.create_task(_watch(workers))
-            yield MeasuredJob(checked, workers)
+            yield MeasuredJob(checked, workers, Path(directory))
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching

@@ -12,11 +12,12 @@ from time import time
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
 from agents.kafka.batches.fetching import read_in_bounded_memory
 from agents.kafka.batches.unread import UnreadRecord, offsets_of
+from agents.kafka.offsets.answers import Admin, refuse_answers_with_errors
+from agents.kafka.offsets.transactions import high_watermarks
 from agents.kafka.refusal import find_refusal
 from agents.kafka.tokens import Tokens
 from agents.settings.job import Settings, SettingsError
@@ -51,14 +52,14 @@ def options(settings: Settings) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def admin(settings: Settings) -> AsyncIterator[AIOKafkaAdminClient]:
+async def admin(settings: Settings) -> AsyncIterator[Admin]:
     """Open an admin client.
 
     Raises:
         NoKafkaError: No broker can be reached.
         SettingsError: The brokers refuse the login, or their certificate is not trusted.
     """
-    async with _start(AIOKafkaAdminClient(**options(settings)), settings) as client:
+    async with _start(Admin(**options(settings)), settings) as client:
         yield client
 
 
@@ -82,7 +83,7 @@ async def producer(settings: Settings) -> AsyncIterator[AIOKafkaProducer]:
 
 @asynccontextmanager
 async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafkaConsumer]:
-    """Open a consumer without a group; the caller assigns partitions to it.
+    """Open a consumer of committed records without a group; the caller assigns partitions to it.
 
     Raises:
         NoKafkaError: No broker can be reached.
@@ -90,10 +91,12 @@ async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafka
             library of a codec is missing.
     """
     read_in_bounded_memory(settings)
+    refuse_answers_with_errors()
     client = AIOKafkaConsumer(
         **options(settings),
         enable_auto_commit=False,
         auto_offset_reset="earliest",
+        isolation_level="read_committed",
         max_partition_fetch_bytes=FETCH_BYTES,
         **changes,
     )
@@ -120,7 +123,10 @@ async def partitions(client: AIOKafkaConsumer, topic: str) -> list[TopicPartitio
 
 
 async def full_ranges(client: AIOKafkaConsumer, assigned: Iterable[TopicPartition]) -> Ranges:
-    """Return the ranges of offsets that these partitions contain now."""
+    """Return the ranges of offsets that these partitions contain now.
+
+    A range ends at the first record of an open transaction: nobody can read further yet.
+    """
     assigned = list(assigned)
     first = await client.beginning_offsets(assigned)
     last = await client.end_offsets(assigned)
@@ -130,6 +136,25 @@ async def full_ranges(client: AIOKafkaConsumer, assigned: Iterable[TopicPartitio
 def offsets(ranges: Ranges) -> int:
     """Return the number of offsets in these ranges; compaction may have removed records."""
     return sum(end - start for start, end in ranges.values())
+
+
+async def refuse_open_transactions(
+    client: AIOKafkaConsumer, assigned: Iterable[TopicPartition]
+) -> None:
+    """Refuse to read partitions of which an open transaction hides records.
+
+    Raises:
+        SettingsError: A partition has an open transaction.
+    """
+    assigned = list(assigned)
+    stable = await client.end_offsets(assigned)
+    for partition, end in (await high_watermarks(client, assigned)).items():
+        if stable[partition] < end:
+            raise SettingsError(
+                f"an open transaction hides {end - stable[partition]} offsets of "
+                f"{partition.topic}, partition {partition.partition}: repeat the command when the "
+                "transaction has ended, or abort it with kafka-transactions.sh"
+            )
 
 
 async def read_records(
@@ -159,8 +184,8 @@ async def read_records(
                     raise SettingsError(record.describe())
                 if offsets_of(record).start < left[partition]:
                     yield record
-        # Compare the position and not the last record's offset, because compaction may have
-        # removed the last records of the range.
+        # Compare the position and not the last record's offset: the range may end with offsets
+        # that have no record, because of compaction, aborted records or markers of transactions.
         done = [p for p, end in left.items() if await client.position(p) >= end]
         for partition in done:
             del left[partition]

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from aiokafka import TopicPartition
-from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import (
     GroupCoordinatorNotAvailableError,
     GroupLoadInProgressError,
@@ -18,6 +17,7 @@ from aiokafka.errors import (
 from aiokafka.structs import OffsetAndMetadata
 
 from agents.kafka.client import admin, consumer
+from agents.kafka.offsets.answers import Admin
 from agents.settings.job import Settings, SettingsError
 
 _PAUSE = 0.1  # seconds between two attempts
@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 async def committed_offsets(settings: Settings, stage: str, topic: str) -> dict[int, int]:
     """Return the committed offsets of a stage for one of its topics, by partition.
+
+    A partition is missing if its coordinator answers that nothing is committed.
 
     Raises:
         NoKafkaError: No broker can be reached.
@@ -73,7 +75,7 @@ async def rewind(settings: Settings, stage: str, offsets: Mapping[TopicPartition
             ) from None
 
 
-async def _ask(settings: Settings, ask: Callable[[AIOKafkaAdminClient], Awaitable[T]]) -> T:
+async def _ask(settings: Settings, ask: Callable[[Admin], Awaitable[T]]) -> T:
     """Call `ask` until the group has a coordinator.
 
     A Kafka cluster that never had a consumer group creates its topic of offsets at the first

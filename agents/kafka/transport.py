@@ -1,7 +1,7 @@
-"""Faust's transport with three fixes: confirmation, commits, and ownership of partitions.
+"""Faust's transport with four fixes: confirmation, commits, ownership of partitions, transactions.
 
-Faust's own transport loses or stalls records in three ways. (`agents.kafka.intake` handles the
-records that are fetched around a rebalance.)
+Faust's own transport loses or stalls records in three ways, and it reads aborted records.
+(`agents.kafka.intake` handles the records that are fetched around a rebalance.)
 
 - `Producer.flush` waits until a buffer is empty, but a busy agent keeps refilling the buffer. A
   commit waits for the flush, so under load no offset is ever committed. Here flush waits only
@@ -11,33 +11,41 @@ records that are fetched around a rebalance.)
 - A worker that was stopped for longer than its session continues with the records it has read,
   although another worker owns their partitions. Here `has_session` detects this by the time of
   the last heartbeat that Kafka answered.
+- Faust's consumer reads the records of aborted and open transactions. Here it reads committed
+  records only, and the position of the reader is committed when nothing is in flight.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from time import monotonic
 from typing import Any
 
-from aiokafka.errors import KafkaError
+from aiokafka.consumer.fetcher import OffsetResetStrategy
+from aiokafka.errors import KafkaError, NoOffsetForPartitionError, OffsetOutOfRangeError
 from aiokafka.structs import OffsetAndMetadata, RecordMetadata
 from faust.transport.drivers import TRANSPORTS
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 from faust.types.tuples import Message
+from mode import Service
 
 from agents.kafka.intake import Intake
+from agents.kafka.offsets.answers import refuse_answers_with_errors
+from agents.kafka.offsets.transactions import OpenTransactions, high_watermarks
 from agents.telemetry.logs import log
 from models.headers import Headers
 
 SCHEME = "urltree"
 TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"
+refuse_answers_with_errors()
 
 # Kafka answers a fetch when it has this many bytes, or after this many milliseconds. With Faust's
 # defaults a stage would receive records one by one, with one request per record.
 FETCH_BYTES = 128 * 1024
 FETCH_WAIT = 100
+_WATCH_SECONDS = 1.0  # time between two looks for open transactions
 
 
 class Producer(driver.Producer):
@@ -83,9 +91,16 @@ class Producer(driver.Producer):
 
 
 class ConsumerThread(driver.AIOKafkaConsumerThread):
-    """Consumer thread that records the time of the last heartbeat that Kafka answered."""
+    """Consumer thread that reads committed records only, and observes heartbeats and positions.
+
+    Attributes:
+        heartbeat_at: Monotonic time of the last heartbeat that Kafka answered, in seconds.
+        positions: Positions of the reader when the last fetch returned. All records before them
+            were returned by that fetch or an earlier one.
+    """
 
     heartbeat_at = 0.0
+    positions: Mapping[TP, int] = {}
 
     async def on_start(self) -> None:
         """Start aiokafka's consumer and observe its heartbeats."""
@@ -105,7 +120,81 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         consumer = super()._create_worker_consumer(transport)
         consumer._fetch_min_bytes = FETCH_BYTES  # noqa: SLF001 - Faust has no setting for it
         consumer._fetch_max_wait_ms = FETCH_WAIT  # noqa: SLF001
+        consumer._isolation_level = "read_committed"  # noqa: SLF001 - Faust: with exactly_once only
+        # An offset that the log does not contain is an error, which `Intake` handles. With
+        # "earliest", aiokafka would skip the records silently.
+        consumer._auto_offset_reset = "none"  # noqa: SLF001
         return consumer
+
+    async def committed(self, partitions: Iterable[TP]) -> Mapping[TP, int]:
+        """Return the committed offsets of the partitions that have one, by one request.
+
+        Raises:
+            KafkaError: Kafka has not told the offsets.
+        """
+        return await self.call_thread(self._committed, list(partitions))  # type: ignore[no-any-return]
+
+    async def _committed(self, partitions: list[TP]) -> Mapping[TP, int]:
+        if not partitions:
+            return {}
+        coordinator = self._ensure_consumer()._coordinator  # noqa: SLF001
+        await coordinator.ensure_coordinator_known()
+        # not fetch_committed_offsets, which would hide the errors that it repeats the request for
+        found = await coordinator._do_fetch_commit_offsets(partitions)  # noqa: SLF001
+        return {tp: at.offset for tp, at in found.items()}
+
+    async def _fetch_records(
+        self, consumer: Any, active_partitions: set[TP], **limits: Any
+    ) -> Mapping[TP, Any]:
+        """Fetch records, and note the positions after the fetch.
+
+        Raises:
+            OffsetOutOfRangeError: The log does not contain the position of a partition.
+        """
+        assignment = consumer._subscription.subscription.assignment  # noqa: SLF001
+        try:
+            records: Mapping[TP, Any] = await super()._fetch_records(
+                consumer, active_partitions, **limits
+            )
+        except NoOffsetForPartitionError as error:
+            # aiokafka asked for the position of a partition before Faust has set it.
+            state = assignment.state_value(error.args[0])
+            if state is not None and not state.has_valid_position:
+                state.await_reset(OffsetResetStrategy.EARLIEST)
+            return {}
+        except OffsetOutOfRangeError as error:
+            ((tp, at),) = error.args[0].items()
+            state = assignment.state_value(tp)
+            if state is not None and state.has_valid_position and state.position == at:
+                raise
+            return {}  # a seek has moved the position since
+        self.positions = {
+            tp: state.position for tp, state in self._states().items() if state.has_valid_position
+        }
+        return records
+
+    async def _highwaters(self, partitions: list[TP]) -> Mapping[TP, int]:
+        """Return the ends of the partitions, open transactions included.
+
+        Recovery must not end at a last stable offset: rows of our own may follow it.
+        """
+        return await high_watermarks(self._ensure_consumer(), partitions)
+
+    def ends(self) -> dict[TP, tuple[int, int]]:
+        """Return the last stable offset and the high watermark of partitions that were fetched."""
+        return {
+            tp: (state.lso, state.highwater)
+            for tp, state in self._states().items()
+            if state.highwater is not None and (state.lso or -1) >= 0
+        }
+
+    def _states(self) -> dict[TP, Any]:
+        """Return aiokafka's states of the assigned partitions."""
+        subscription = self._ensure_consumer()._subscription.subscription  # noqa: SLF001
+        assignment = None if subscription is None else subscription.assignment
+        if assignment is None:
+            return {}
+        return {tp: assignment.state_value(tp) for tp in driver.ensure_TPset(assignment.tps)}
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         """Count the assignment of partitions as a heartbeat."""
@@ -142,8 +231,8 @@ class Consumer(Intake):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._confirmed: dict[TP, int] = {}
         self._due_since: float | None = None
+        self._transactions = OpenTransactions()
 
     def _new_consumer_thread(self) -> ConsumerThread:
         return ConsumerThread(self, loop=self.loop, beacon=self.beacon)
@@ -162,7 +251,7 @@ class Consumer(Intake):
         self._unacked_messages.discard(message)
         message.acked = True
         if message.generation_id == self.app.consumer_generation_id:
-            self._confirmed[message.tp] = message.offset + 1
+            self.progress.confirm(message.tp, message.offset)
             if self._due_since is None:
                 self._due_since = monotonic()
         driver_notify(self._waiting_for_ack)
@@ -182,17 +271,17 @@ class Consumer(Intake):
         """Commit the confirmed offsets of revoked partitions; the next owner begins at them."""
         await super().on_partitions_revoked(revoked)
         for tp in revoked:
-            self._confirmed.pop(tp, None)
+            self.progress.drop(tp)
 
     def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
         return (
             tp
-            for tp in list(self._confirmed)
+            for tp in self.progress.partitions()
             if topics is None or tp in topics or tp.topic in topics
         )
 
     def _new_offset(self, tp: TP) -> int | None:
-        return self._confirmed.get(tp)
+        return self.progress.done(tp)
 
     async def _add_gap(self, tp: TP, offset_from: int, offset_to: int) -> None:
         """Do nothing for offsets without a record, because `confirm` steps over them."""
@@ -207,7 +296,8 @@ class Consumer(Intake):
             return False
         self._committed_offset.update(offsets)
         self.committed_at = monotonic()
-        due = any(offsets.get(tp) != at for tp, at in self._confirmed.items())
+        at = self._committed_offset
+        due = any((at[tp] or 0) < offset for tp, offset in self.progress.confirmed.items())
         self._due_since = self.committed_at if due else None
         return True
 
@@ -219,12 +309,30 @@ class Consumer(Intake):
         return 0.0 if self._due_since is None else monotonic() - self._due_since
 
     def lag(self, topics: Collection[str]) -> int:
-        """Return the number of unconfirmed records in the assigned partitions of these topics."""
+        """Return the number of offsets of these topics' assigned partitions that are not done."""
         at = self._committed_offset
         return sum(
-            max(0, (self.highwater(tp) or 0) - (self._confirmed.get(tp) or at[tp] or 0))
+            max(0, (self.highwater(tp) or 0) - (self.progress.done(tp) or at[tp] or 0))
             for tp in self.assignment()
             if tp.topic in topics
+        )
+
+    def open_transactions(self) -> dict[TP, float]:
+        """Return the seconds for which a transaction has blocked each assigned partition."""
+        now = monotonic()
+        return {tp: self._transactions.age(tp, now) for tp in self.assignment()}
+
+    @Service.timer(_WATCH_SECONDS)
+    async def _watch_transactions(self) -> None:
+        """Observe the partitions that are read: changelogs are read during recovery only."""
+        is_read = self.app.topics.acks_enabled_for
+        self._transactions.observe(
+            {
+                tp: ends
+                for tp, ends in self._thread.ends().items()
+                if self.app.in_recovery or is_read(tp.topic)
+            },
+            monotonic(),
         )
 
 

@@ -10,12 +10,14 @@ Faust's own server is not used, because it starts after recovery and always answ
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from aiohttp import web
+from faust.types import TP
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from agents.settings.job import SettingsError
@@ -63,6 +65,8 @@ class Health:
         gauge("state_bytes", size, lambda: sum(table.bytes_on_disk for table in tables.values()))
         rows = {name: partial(getattr, table, "rows") for name, table in tables.items()}
         stage.metrics.gauges("rows", "Estimated number of rows, by table.", "table", rows)
+        open_for = "Seconds for which an open transaction has blocked a partition, or 0."
+        stage.metrics.gauge_by_partition("open_transaction_seconds", open_for, self._open)
         ready = "1 while the worker processes records, 0 otherwise."
         gauge("ready", ready, lambda: not self.unready())
 
@@ -94,11 +98,13 @@ class Health:
                 await self._turning
         await self._runner.cleanup()
 
-    def unready(self) -> str | None:
+    def unready(self) -> str | None:  # noqa: PLR0911 - one return for each reason
         """Return the reason why the worker processes no records, or None if it processes them."""
         app = self._stage.app
         if app.should_stop:
             return "stopping"
+        if app.consumer_generation_id and app.consumer.waits_for:
+            return str(app.consumer.waits_for)
         if not app.started:
             return "starting"
         if app.rebalancing:
@@ -136,6 +142,10 @@ class Health:
     def _age(self) -> float:
         consumer = self._consumer()
         return consumer.commit_age() if consumer else 0.0
+
+    def _open(self) -> Mapping[TP, float]:
+        consumer = self._consumer()
+        return consumer.open_transactions() if consumer else {}
 
     def _consumer(self) -> Consumer | None:
         """Return the consumer, or None if the consumer has not joined its group yet."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import compress
 
+from faust.types import TP
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -14,6 +15,8 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from models.signature import Flaw
 from urltree.document import Document
@@ -44,6 +47,20 @@ class _ByVerdict:
         self._content.inc(everything - boilerplate)
 
 
+class _ByPartition(Collector):
+    """Gauge with the labels `topic` and `partition`: the assigned partitions change."""
+
+    def __init__(self, name: str, text: str, values: Callable[[], Mapping[TP, float]]) -> None:
+        self._name, self._text, self._values = name, text, values
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the gauge with one series for each partition."""
+        gauge = GaugeMetricFamily(self._name, self._text, labels=("topic", "partition"))
+        for tp, value in sorted(self._values().items()):
+            gauge.add_metric((tp.topic, str(tp.partition)), value)
+        yield gauge
+
+
 class Metrics:
     """Metrics of one worker; each stage counts only the metrics that concern its work."""
 
@@ -66,9 +83,16 @@ class Metrics:
         self.dead_letters = self._counter(
             "dead_letters", "Records that became dead letters, by reason.", "reason"
         )
+        self.lost_offsets = self._counter(
+            "lost_offsets",
+            "Offsets of ranges that became one dead letter each, by reason.",
+            "reason",
+        )
         # Create every series at 0: increase() in PromQL misses a series that begins at 1.
         for reason in Reason:
             self.dead_letters.labels(reason)
+        for reason in (Reason.EXPIRED, Reason.UNREADABLE):
+            self.lost_offsets.labels(reason)
         self.rekeyed = self._counter(
             "rekeyed", "Pages sent to raw-html again, with the key and partition of their domain."
         )
@@ -166,6 +190,12 @@ class Metrics:
         gauge = Gauge(f"urltree_{name}", text, (label,), registry=self.registry)
         for of, value in values.items():
             gauge.labels(of).set_function(value)
+
+    def gauge_by_partition(
+        self, name: str, text: str, values: Callable[[], Mapping[TP, float]]
+    ) -> None:
+        """Add a gauge by topic and partition, whose values are computed when metrics are read."""
+        self.registry.register(_ByPartition(f"urltree_{name}", text, values))
 
     def text(self) -> bytes:
         """Return all metrics in Prometheus' text format."""

@@ -12,7 +12,7 @@ SET_BY_THE_CHART = {
     *("brokers", "prefix", "security", "topics_file", "topics_replicas", "data_dir"),
     *("instance_id", "web_host", "web_port"),
 }
-_LOGIN = ("ssl_", "sasl_", "oauth_")
+_SECRETS = ("ssl_", "sasl_", "oauth_", "header_key", "former_header_key")
 _KEPT = {"type", "enum", "pattern", "minimum", "maximum", "exclusiveMinimum"}
 
 
@@ -20,7 +20,7 @@ def settings_schema() -> dict[str, Any]:
     """Return the schema of the settings that users of the chart may set, with types and bounds."""
     found = {}
     for name, field in Settings.model_json_schema()["properties"].items():
-        if name in SET_BY_THE_CHART or name.startswith(_LOGIN):
+        if name in SET_BY_THE_CHART or name.startswith(_SECRETS):
             continue
         inner = field.get("anyOf", [field])[0]
         found[name] = {key: inner[key] for key in sorted(_KEPT & set(inner))}

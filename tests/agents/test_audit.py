@@ -9,8 +9,9 @@ import orjson
 import pytest
 
 from agents.commands.audit.command import Audit, account, auditing
+from agents.commands.audit.gone import Gone
 from agents.commands.audit.ledger import Accounts, AuditOutcome, Ledger
-from agents.settings.job import Settings
+from agents.settings.job import Settings, SettingsError
 from agents.settings.schemes import Schemes
 from models import clean_text, duplicate, raw_html
 from models.command import Forget
@@ -110,6 +111,36 @@ def test_a_ledger_takes_any_number_of_reasons() -> None:
     assert letters["other"] > 700
 
 
+def test_a_range_that_nobody_could_read_counts_each_offset() -> None:
+    """A ledger adds the offsets of a range, before, among and after expected ones."""
+    ledger = Ledger("t")
+    for offset in (5, 6, 8):
+        ledger.expect(0, offset)
+    ledger.settle("t/0/5", AuditOutcome.CLEAN_TEXT)
+    ledger.settle_range(0, 3, 6, AuditOutcome.DEAD_LETTER, "unreadable")
+    ledger.settle_range(0, 10, 12, AuditOutcome.DEAD_LETTER, "unreadable")
+    ledger.settle_range(1, 7, 7, AuditOutcome.DEAD_LETTER, "unreadable")
+    assert ledger.accounts() == Accounts(
+        origins=9,
+        clean_text=1,
+        dead_letters={"unreadable": 7},
+        missing=1,
+        first_missing=("t/0/8",),
+    )
+
+
+def test_offsets_that_are_gone_are_expired_or_have_left() -> None:
+    """Expired ranges may overlap, and count once, and only before the first offset of the log."""
+    gone = Gone()
+    gone.begin(0, 10, 50)
+    gone.begin(0, 10, 60)  # later the log begins later; the audit has read those records
+    gone.begin(1, 0, 0)
+    for partition, first, last in ((0, 5, 14), (0, 12, 19), (0, 12, 19), (0, 45, 99), (1, 0, 9)):
+        gone.expire(partition, first, last)
+    assert (gone.expired, gone.left) == (15, 25)
+    assert gone.named("t") == ("t/0/10-14", "t/0/15-19", "t/0/45-49")
+
+
 @pytest.mark.kafka
 def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run) -> None:
     """The audit counts clean texts, duplicates by deduplication step, and dead letters by reason.
@@ -129,6 +160,8 @@ def test_every_origin_is_counted_by_what_became_of_it(publish: Publish, run: Run
         "dead_letters": {"malformed": 1},
         "missing": 1,
         "first_missing": [d],
+        "expired": 0,
+        "left": 0,
     }
     publish(clean(d, "1" * 32))
     result = run("audit")
@@ -160,6 +193,16 @@ def test_a_range_is_audited_alone(publish: Publish, run: Run) -> None:
     assert orjson.loads(result.stdout)["origins"] == 2
     assert result.exit_code == 0
     assert "6 origins" in run("audit").stdout
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("options", [(), ("--fetches",)], ids=["raw-html", "fetches"])
+def test_a_partition_that_is_none_is_refused(job: Settings, run: Run, options: tuple[str]) -> None:
+    """An audit of a partition that does not exist is an error, which names those that exist."""
+    topic = job.topic("fetches" if options else "raw-html")
+    with pytest.raises(SettingsError, match=f"{topic} has no partition 99; its .* are 0 to 5"):
+        run("audit", "--partition", "99", *options)
+    assert run("audit", "--partition", "5", *options).exit_code == 0
 
 
 @pytest.mark.kafka

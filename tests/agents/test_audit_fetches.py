@@ -86,6 +86,8 @@ def test_every_page_is_counted_by_what_became_of_it(
         "waiting": 0,
         "missing": 1,
         "first_missing": [c],
+        "expired": 0,
+        "left": 0,
     }
     assert f"1 missing:\n{'':9} {c}" in run("audit", "--fetches").stdout
     publish(page(c))

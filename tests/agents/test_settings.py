@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings.job import Settings, SettingsError, load_settings, unknown_variables
+from agents.settings.job import (
+    FILE,
+    PREFIX,
+    Settings,
+    SettingsError,
+    edit_distance,
+    load_settings,
+    unknown_variables,
+)
 from agents.settings.schemes import Schemes
 from urltree.page import Page
 
@@ -70,6 +78,11 @@ def test_a_misspelt_name_in_the_file_is_refused(
         ("brokers", ",", "no broker is named"),
         ("prefix", "a/b", "prefix: String should match pattern"),
         ("settings", "/no/such/file", "names a file that does not exist"),
+        ("settings", "/", "URLTREE_SETTINGS: / cannot be read: Is a directory"),
+        ("header_key", "short", "header_key has 5 characters, but should have at least 32"),
+        ("former_header_key", "k" * 32, "header_key is not: set header_key"),
+        ("unsigned_until", "tomorrow", "Invalid isoformat string"),
+        ("brokers", "kafka://a:9092", "kafka://a:9092 should be host:port, without a scheme"),
     ],
 )
 def test_a_wrong_setting_is_named_in_one_sentence(
@@ -160,9 +173,127 @@ def test_new_rules_take_effect_at_a_point_in_document_time() -> None:
     assert len(Schemes(Settings()).of(Page(url="https://a.org", html=""))) == 1
 
 
-def test_a_misspelt_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`unknown_variables` returns the variables URLTREE_... that are not a setting."""
-    monkeypatch.setenv("URLTREE_HEURISTICS", "strict")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"brokers: [a:1\nprefix: secret", "is not valid YAML: line 2, column 7"),
+        (b"- brokers: a:1\n", "should contain one line `name: value` per setting"),
+        (b"1: 2\n", "should contain one line `name: value` per setting"),
+        (b"brokers: \xff\n", "is not text in UTF-8"),
+    ],
+    ids=["broken", "list", "number", "bytes"],
+)
+def test_a_file_that_is_none_of_settings_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes, words: str
+) -> None:
+    """A settings file that is not a mapping in YAML raises an error that names the file.
+
+    The error contains nothing of the file, which may contain a password.
+    """
+    file = tmp_path / "s.yaml"
+    file.write_bytes(content)
+    monkeypatch.setenv("URLTREE_SETTINGS", str(file))
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(file) in str(caught.value)
+    assert words in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_an_empty_file_of_settings_sets_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A settings file with comments only is valid."""
+    (tmp_path / "s.yaml").write_text("# nothing yet\n")
+    monkeypatch.setenv("URLTREE_SETTINGS", str(tmp_path / "s.yaml"))
+    assert load_settings().brokers == ("127.0.0.1:9092",)
+
+
+@pytest.mark.parametrize(
+    "brokers",
+    [
+        "user:s3cret@a:9092",
+        "sasl://user:s3cret@a:9092",
+        "b:1,user:s3cret,s3cret@a:9092",
+        "user:s3cret@s3cret@a:9092",
+    ],
+)
+def test_a_password_among_the_brokers_is_refused_and_shown_nowhere(
+    monkeypatch: pytest.MonkeyPatch, brokers: str
+) -> None:
+    """A login among the brokers is refused, in either variable, without showing a part of it."""
+    for name in ("KAFKA_BROKERS", "URLTREE_BROKERS"):
+        monkeypatch.setenv(name, brokers)
+        with pytest.raises(SettingsError, match="set the login in sasl_username and") as caught:
+            load_settings()
+        assert "s3cret" not in str(caught.value)
+    with pytest.raises(ValueError, match="the value is not shown") as invalid:
+        Settings.model_validate({"brokers": brokers})
+    assert "s3cret" not in str(invalid.value)
+
+
+def test_keys_for_headers_are_read_from_files_and_shown_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The first key signs, both are accepted, and none is in repr() or in an error."""
+    (tmp_path / "now").write_text("n" * 32 + "\n")
+    monkeypatch.setenv("URLTREE_HEADER_KEY", "e" * 40)
+    monkeypatch.setenv("URLTREE_FORMER_HEADER_KEY", "f" * 32)
+    monkeypatch.setenv("URLTREE_UNSIGNED_UNTIL", "1970-01-01T00:00:01.5Z")
+    keys = load_settings().header_keys
+    assert (keys.keys, keys.unsigned_until) == ((b"e" * 40, b"f" * 32), 1.5)
+    monkeypatch.setenv("URLTREE_HEADER_KEY_FILE", str(tmp_path / "now"))
+    assert load_settings().header_keys.keys == (b"n" * 32, b"f" * 32)
+    assert not any(letter * 32 in repr(load_settings()) for letter in "enf")
+    (tmp_path / "now").write_bytes(b"s3cret \xff" * 8)
+    with pytest.raises(SettingsError, match="should contain a secret as text in UTF-8") as caught:
+        load_settings()
+    assert "0xff" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("URLTREE_HEURISTICS", "URLTREE_HEURISTIC"),
+        ("URLTREE_BROKRES", "URLTREE_BROKERS"),
+        ("URLTREE_LOGLEVL", "URLTREE_LOG_LEVEL"),
+        ("URLTRE_BROKER", "URLTREE_BROKERS"),
+        ("urltree_prefx", "URLTREE_PREFIX"),
+        ("URLTREE_SETTING", "URLTREE_SETTINGS"),
+    ],
+)
+def test_a_slip_in_the_name_of_a_variable_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, meant: str
+) -> None:
+    """A variable that is almost a setting is an error, which names the setting."""
+    monkeypatch.setenv(name, "1")
+    with pytest.raises(SettingsError, match=f"{name} is not a setting, but {meant} is"):
+        load_settings()
+
+
+def test_other_unknown_variables_are_named_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`unknown_variables` returns other variables URLTREE_...; they are no error."""
+    monkeypatch.setenv("URLTREE_LUCK", "1")
     monkeypatch.setenv("URLTREE_HEURISTIC", "strict")
-    assert "URLTREE_HEURISTICS" in unknown_variables()
+    load_settings()
+    assert "URLTREE_LUCK" in unknown_variables()
     assert "URLTREE_HEURISTIC" not in unknown_variables()
+
+
+def test_no_variable_of_our_own_is_a_slip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables of the embedded Kafka, the tools, the tests and the benchmarks are accepted.
+
+    Variables that Kubernetes sets for a Service named urltree are accepted, too.
+    """
+    others = ["CACHE", "TOOLS", "STORMS", "BENCH_ROW", "PORT", "SERVICE_HOST", "SERVICE_PORT"]
+    for name in others:
+        monkeypatch.setenv(PREFIX + name, "1")
+    load_settings()
+
+
+def test_the_edit_distance_counts_insertions_deletions_replacements_and_exchanges() -> None:
+    """The distance is the number of edits, and an exchange of neighbours is one edit."""
+    assert [edit_distance("abcd", other) for other in ("abcd", "acbd", "abc", "xbcde", "dcba")] == [
+        *(0, 1, 1, 2, 3)
+    ]
+    assert edit_distance("", FILE) == edit_distance(FILE, "") == len(FILE)

@@ -102,7 +102,7 @@ def test_what_is_ours_to_mend_ends_the_worker_and_commits_nothing(
         async with started(job, Normalize):
             await until(lambda: bool(failures))
         assert isinstance(failures[0], RowError)
-        assert not any(stage.app.consumer._confirmed.values())
+        assert not any(stage.app.consumer.progress.confirmed.values())
         assert stage.delivery.stalled_for() < PATIENCE
         stage.delivery.clear()
         await asyncio.wait_for(stage.app.stop(), PATIENCE)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from aiokafka import TopicPartition
 
 from agents.commands.state.dump import SOURCES, dump
@@ -20,7 +21,7 @@ from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
 from agents.settings.job import Settings, SettingsError
 from deploy.tools.reference import stages
-from tests.agents.learned import SITES, declare, page, pages, records, rows, values
+from tests.agents.learned import SITES, TABLES, declare, page, pages, records, rows, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work
 
@@ -109,6 +110,59 @@ def test_a_dump_that_ends_between_two_lines_is_refused() -> None:
 def test_a_dump_knows_what_each_stage_reads() -> None:
     """A dump contains every topic that a stage reads."""
     assert {stage.name: tuple(stage.reads) for stage in stages()} == dict(SOURCES)
+
+
+def packed(*lines: bytes) -> bytes:
+    """Return a file with these lines in the form of a dump."""
+    return zstandard.ZstdCompressor(write_checksum=True).compress(b"\n".join(lines) + b"\n")
+
+
+def lines_of(file: bytes) -> list[bytes]:
+    """Return the lines of a dump."""
+    with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(file)) as plain:
+        return plain.readall().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda a, row, _: [a, row, row, b'{"records":1}'], "after 2 records it has the line"),
+        (lambda a, row, z: [a, row, z, row], "after 1 records it has the line"),
+        (lambda a, row, z: [a, row[:-9], z], "the line after 0 records is not a record"),
+        (lambda a, row, z: [a, row.replace(b"aw==", b"a?=="), z], "is not a record"),
+        (lambda a, row, z: [a, row.replace(b'"offset"', b'"o"'), z], "is not a record"),
+        (lambda a, row, z: [a.replace(b'"prefix"', b'"p"'), row, z], "not written by"),
+        (lambda *_: [b"[]"], "not written by"),
+    ],
+    ids=["count", "more", "JSON", "base64", "field", "header", "list"],
+)
+def test_a_damaged_line_is_refused(spoil: Any, says: str) -> None:
+    """A line that is not a record, or a wrong number of records, is an error in one sentence."""
+    file = packed(*spoil(*lines_of(written(ROW))))
+    with pytest.raises(SettingsError, match=says):
+        list(DumpReader(io.BytesIO(file)))
+
+
+def test_a_damaged_byte_is_found_by_the_checksum() -> None:
+    """A changed byte is an error, even in a part that zstd stores uncompressed."""
+    file = bytearray(written(ROW))
+    file[-1] ^= 1
+    with pytest.raises(SettingsError, match="damaged"):
+        list(DumpReader(io.BytesIO(bytes(file))))
+
+
+@pytest.mark.kafka
+def test_nothing_of_a_damaged_dump_is_restored(job: Settings, publish: Publish) -> None:
+    """A restore checks the whole dump, up to its last line, before it writes the first row."""
+    publish(*pages(1))
+    work(job)
+    first, *between, last = lines_of(file_of(job))
+    other = moved(job)
+    for spoilt in ([first, *between], [first, *between, b"{}", last]):
+        with pytest.raises(SettingsError, match=r"without its last line|is not a record"):
+            put(other, packed(*spoilt))
+    for topic in ("raw-html", "documents", *(f"urltree-{name}-changelog" for name in TABLES)):
+        assert records(other, topic) == []
 
 
 @pytest.mark.kafka
@@ -209,12 +263,28 @@ def test_topics_are_made_before_a_restore(job: Settings) -> None:
 
 @pytest.mark.kafka
 def test_a_dump_appears_whole_or_not_at_all(job: Settings, run: Run, tmp_path: Path) -> None:
-    """A dump that fails does not change an existing file and leaves no partial one."""
+    """A dump that fails leaves no partial file, and no dump overwrites a file."""
     file = tmp_path / "state.jsonl.zst"
-    file.write_bytes(b"of yesterday")
-    assert run("state", "dump", str(file), "--json").stdout == '{"records":{}}\n'
-    of_today = file.read_bytes()
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError, match="does not exist"):
         run("state", "dump", str(file), env={"URLTREE_PREFIX": f"{job.prefix}nowhere-"})
-    assert file.read_bytes() == of_today
+    assert not list(tmp_path.glob("state*"))
+    assert run("state", "dump", str(file), "--json").stdout == '{"records":{}}\n'
+    first = file.read_bytes()
+    with pytest.raises(SettingsError, match="exists, and a dump overwrites no file"):
+        run("state", "dump", str(file))
+    assert file.read_bytes() == first
     assert [path.name for path in tmp_path.glob("state*")] == [file.name]
+
+
+@pytest.mark.kafka
+def test_a_dump_is_restored_from_standard_input(job: Settings, publish: Publish, run: Run) -> None:
+    """A dump that comes from standard input is checked before it is restored, too."""
+    publish(*pages(1))
+    work(job)
+    file, other = file_of(job), moved(job)
+    environment = {"URLTREE_PREFIX": other.prefix}
+    with pytest.raises(SettingsError, match=r"damaged|without its last|not written by"):
+        run("state", "restore", "-", input=file[:-20], env=environment)
+    assert rows(other) == {}
+    assert run("state", "restore", "-", input=file, env=environment).exit_code == 0
+    assert len(rows(other)) == len(rows(job))

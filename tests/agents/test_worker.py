@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -92,7 +93,9 @@ def test_a_worker_gets_ready_tells_its_metrics_and_stops_in_order(
         for name in ("documents_total", "domains", "lag", "commit_age_seconds", "in_flight"):
             assert f"\nurltree_{name} 0.0\n" in metrics
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 0
+        _, log = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+        assert log.count("urltree- headers of every producer count, because no key is set") == 1
 
 
 @pytest.mark.kafka
@@ -105,6 +108,21 @@ def test_a_worker_refuses_to_start_where_topics_are_not_as_declared(
         assert process.returncode == 2
     assert f"{settings.topic('documents')} does not exist" in errors
     assert "Traceback" not in errors
+
+
+@pytest.mark.slow
+def test_a_port_that_is_in_use_is_one_sentence(tmp_path: Path) -> None:
+    """If another process uses the port, a worker exits with 2 and names the setting."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        with worker("normalize", tmp_path, web_port=port) as (process, _):
+            _, errors = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 2
+    assert f"cannot be served on 127.0.0.1:{port}, check web_host and web_port" in errors
+    assert "address already in use" in errors
+    assert errors.count("\n") == 1
 
 
 @pytest.mark.slow

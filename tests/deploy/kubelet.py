@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +51,7 @@ class Node:
     Attributes:
         directory: directory with the roots, volumes, claims and logs of pods.
         objects: the rendered objects.
-        secrets: the Secrets that the rendered objects refer to.
+        secrets: the Secrets that the rendered objects refer to, and that the chart does not make.
         doors: port of this machine, by the port of a broker that pods connect to.
         pods: all pods that were created.
     """
@@ -79,6 +80,16 @@ class Node:
     def config(self) -> dict[str, dict[str, str]]:
         """Return the data of each ConfigMap, by name."""
         return {each["metadata"]["name"]: each["data"] for each in self._all("ConfigMap")}
+
+    def all_secrets(self) -> Secrets:
+        """Return the data of each Secret, by name."""
+        rendered = {
+            each["metadata"]["name"]: {
+                name: b64decode(content) for name, content in each["data"].items()
+            }
+            for each in self._all("Secret")
+        }
+        return {**rendered, **self.secrets}
 
     def end(self) -> None:
         """Kill every pod."""

@@ -164,7 +164,7 @@ class Pod:
         self._starts += 1
         place = self._place / str(self._starts)
         made = volumes(
-            self.spec, self._node.config(), self._node.secrets, place / "volumes", self.claim
+            self.spec, self._node.config(), self._node.all_secrets(), place / "volumes", self.claim
         )
         brokers = self.environment["URLTREE_BROKERS"].split(",")
         names = sorted({broker.rpartition(":")[0] for broker in brokers})

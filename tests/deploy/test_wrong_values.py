@@ -59,6 +59,11 @@ BY_THE_CHART = [
     ),
     (f"{RESET},stages.extract.enabled=false", "stages.extract is not enabled: enable the stage"),
     ("reset.confirm=extract of urltree", "reset.confirm is set, but reset.stage is empty"),
+    ("headerKey.enabled=false,headerKey.secret=keys", "no header would be signed"),
+    (
+        "headerKey.formerKey=before",
+        "set headerKey.secret to the name of your Secret with both keys",
+    ),
     ("pods.extraEnv[0].name=URLTREE_BROKERS", "set it in settings or stages"),
     ("monitoring.podMonitor.enabled=true,monitoring.serviceMonitor.enabled=true", "choose one"),
 ]
@@ -67,6 +72,7 @@ BY_THE_SCHEMA = [
     ("stages.extract.replica=3", "additional properties 'replica' not allowed"),
     ("settings.brokers=kafka:9092", "additional properties 'brokers' not allowed"),
     ("settings.sasl_password=secret", "additional properties 'sasl_password' not allowed"),
+    ("settings.header_key=secret", "additional properties 'header_key' not allowed"),
     ("settings.in_flight=many", "at '/settings/in_flight': got string, want integer"),
     ("settings.revisits=yes", "value must be one of 'drop', 'replace'"),
     ("kafka.sasl.password=secret", "at '/kafka/sasl/password': got string, want object"),

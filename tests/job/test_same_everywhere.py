@@ -53,9 +53,11 @@ def library() -> Library:
     return outcomes_of_library(pages(PAGES, seed=5))
 
 
-def outcomes_of_library(made: list[Page], revisits: Revisits = "drop") -> Library:
+def outcomes_of_library(
+    made: list[Page], revisits: Revisits = "drop", eviction: Eviction | None = EVICTION
+) -> Library:
     """Return the library's outcomes of pages, with the options of SETTINGS."""
-    options: dict[str, Any] = {"eviction": EVICTION, "markdown": True, "metadata": True}
+    options: dict[str, Any] = {"eviction": eviction, "markdown": True, "metadata": True}
     first: dict[str, str] = {}
     found = {}
     for extraction in extract(made, revise=True, revisits=revisits, **options):

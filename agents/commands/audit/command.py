@@ -5,6 +5,9 @@
 With `--fetches` the command audits the step before, from the topic fetches to raw-html
 (`agents.commands.audit.fetches`).
 
+A range of records that retention deleted before the stage read them (dead letter `expired`) is
+counted as missing, each offset once (`agents.commands.audit.gone`).
+
 Limits of the audit, because topics do not keep everything:
 - Kafka deletes outputs after the retention of their topic, so audit a range within seven days.
 - Clean text is compacted by id. A later page with the same id may have replaced it (`revisits` is
@@ -36,7 +39,6 @@ from agents.settings.job import Settings, SettingsError, load_settings
 from models import duplicate
 from models.clean_text import read_origin
 from models.command import is_command
-from models.dead_letter import DeadLetter
 from models.headers import ORIGIN, header
 from urltree.site.deduplication import Step
 
@@ -52,12 +54,12 @@ class Audit(Hop):
     async def update(self, *, grow: bool = True) -> Accounts:
         """Read the new records, and return the number of pages by outcome; see `Hop.read_on`."""
         await self.read_on(grow=grow)
-        return self.ledger.accounts()
+        return self.ledger.accounts(self.gone)
 
     async def explain(self) -> Accounts:
         """Check missing pages again: their clean text may have been replaced or deleted since."""
         await settle_replaced(self._settings, self._client, self.ledger)
-        return self.ledger.accounts()
+        return self.ledger.accounts(self.gone)
 
     def _expect(self, record: ConsumerRecord) -> None:
         headers = self._headers(record)
@@ -76,8 +78,7 @@ class Audit(Hop):
             else:
                 self.ledger.settle(found.origin, AuditOutcome.DUPLICATE, found.step.value)
         else:
-            letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle_letter(letter)
+            self._settle_dead_letter(record)
 
 
 @asynccontextmanager
@@ -100,7 +101,7 @@ async def account(
     until = time.monotonic() + wait
     async with auditing(settings, within) as audit:
         accounts = await audit.update()
-        while accounts.missing and time.monotonic() < until:
+        while accounts.missing > accounts.expired and time.monotonic() < until:
             await asyncio.sleep(_PAUSE)
             accounts = await audit.update(grow=False)
         return await audit.explain() if accounts.missing else accounts
@@ -208,7 +209,15 @@ def format_fetch_accounts(accounts: FetchAccounts) -> str:
 
 def _missing(accounts: Accounts | FetchAccounts) -> list[str]:
     line = f"{accounts.missing:9,} missing" + (":" if accounts.missing else "")
-    return [line, *(f"{'':9} {origin}" for origin in accounts.first_missing)]
+    lines = [line, *(f"{'':9} {origin}" for origin in accounts.first_missing)]
+    if accounts.expired:
+        lines.append(
+            f"{accounts.expired:9,} of the missing offsets expired before they were read; "
+            "some of them may not have been pages"
+        )
+    if accounts.left:
+        lines.append(f"{accounts.left:9,} offsets had left the topic before this audit")
+    return lines
 
 
 def _by_detail(name: str, counts: dict[str, int]) -> str:

@@ -23,7 +23,6 @@ from agents.commands.audit.ledger import NAMED, AuditOutcome
 from agents.kafka.client import consumer
 from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
-from models.dead_letter import DeadLetter
 from models.headers import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 
@@ -40,8 +39,7 @@ class FetchAccounts:
         dead_letters: Pages that became dead letters, by reason. A page whose replay succeeded
             counts in `pages` instead.
         waiting: Pages that still wait in fetches.
-        missing: Pages without an outcome.
-        first_missing: The first missing pages, as topic/partition/offset.
+        missing, first_missing, expired, left: As in `Accounts`.
     """
 
     origins: int = 0
@@ -50,6 +48,8 @@ class FetchAccounts:
     waiting: int = 0
     missing: int = 0
     first_missing: tuple[str, ...] = ()
+    expired: int = 0
+    left: int = 0
 
 
 class FetchAudit(Hop):
@@ -88,24 +88,26 @@ class FetchAudit(Hop):
             if origin is not None:
                 self.ledger.settle(origin, AuditOutcome.PAGE)
         else:
-            letter = DeadLetter.from_record(record.key, record.value, record.headers)
-            self.ledger.settle_letter(letter)
+            self._settle_dead_letter(record)
 
     def _accounts(self) -> FetchAccounts:
         counts = self.ledger.counts()
-        open_, lost = sum(counts[AuditOutcome.MISSING].values()), []
+        open_ = sum(counts[AuditOutcome.MISSING].values())
+        lost = list(self.gone.named(self.ledger.topic))
         missing = 0
         for origin in self.ledger.missing():
             if not self._waits(origin):
                 missing += 1
-                lost += [str(origin)] if missing <= NAMED else []
+                lost += [str(origin)] if len(lost) < NAMED else []
         return FetchAccounts(
             origins=sum(sum(found.values()) for found in counts.values()),
             pages=sum(counts[AuditOutcome.PAGE].values()),
             dead_letters=counts[AuditOutcome.DEAD_LETTER],
             waiting=open_ - missing,
-            missing=missing,
-            first_missing=tuple(lost),
+            missing=missing + self.gone.expired,
+            first_missing=tuple(lost[:NAMED]),
+            expired=self.gone.expired,
+            left=self.gone.left,
         )
 
     def _waits(self, origin: Origin) -> bool:
@@ -127,7 +129,9 @@ async def account_fetches(
     async with consumer(settings) as client:
         audit = FetchAudit(settings, client, within)
         accounts = await audit.update()
-        while (accounts.missing or accounts.waiting) and time.monotonic() < until:
+        while (
+            accounts.missing > accounts.expired or accounts.waiting
+        ) and time.monotonic() < until:
             await asyncio.sleep(_PAUSE)
             accounts = await audit.update(grow=False)
         return accounts

@@ -14,13 +14,16 @@ from dataclasses import dataclass
 import click
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
-from agents.commands.audit.ledger import Ledger
+from agents.commands.audit.gone import Gone
+from agents.commands.audit.ledger import AuditOutcome, Ledger
 from agents.commands.terminal import show
 from agents.kafka.batches.unread import offsets_of
 from agents.kafka.client import Ranges, offsets, partitions, read_records, trusted_headers
 from agents.settings.job import Settings
+from models.dead_letter import DeadLetter
 from models.headers import Headers
-from urltree.page import PageError
+from models.origin import Origin
+from urltree.page import PageError, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Hop(ABC):
         source: Name of the source topic, without prefix.
         outputs: Names of the output topics, without prefix.
         ledger: Outcomes that were read so far.
+        gone: Offsets of the audited range that are no longer in the source topic.
     """
 
     source: str
@@ -77,6 +81,9 @@ class Hop(ABC):
         self._within = within or Range()
         self._next: dict[TopicPartition, int] = {}
         self.ledger = Ledger(settings.topic(self.source))
+        self.gone = Gone()
+        # By partition, the audited offsets that the source topic contains: first, and after last.
+        self._there: dict[int, tuple[int, int]] = {}
 
     async def read_on(self, *, grow: bool) -> None:
         """Read all topics up to their present ends.
@@ -115,6 +122,8 @@ class Hop(ABC):
                 start = max(self._next.get(at, first[at]), within.first)
                 end = ends[at] if within.end is None else min(ends[at], within.end)
                 ranges[at] = (start, end)
+                if at.topic == self.ledger.topic:
+                    self._note_range(at.partition, first[at], ends[at])
                 self._next[at] = max(start, end)
         return ranges
 
@@ -127,6 +136,38 @@ class Hop(ABC):
     def _headers(self, record: ConsumerRecord) -> Headers:
         """Return the headers of a record on which stages rely, too."""
         return trusted_headers(self._keys, record)
+
+    def _note_range(self, partition: int, first: int, end: int) -> None:
+        """Note which audited offsets a partition of the source topic contains, and which not."""
+        audited = self._within
+        if audited.partition in (None, partition):
+            end = end if audited.end is None else min(end, audited.end)
+            self.gone.begin(partition, audited.first, min(first, end))
+            self._there[partition] = (max(first, audited.first), end)
+
+    def _settle_dead_letter(self, record: ConsumerRecord) -> None:
+        """Enter a dead letter, which may stand for a range of records.
+
+        Raises:
+            PageError: The record is no dead letter.
+        """
+        letter = DeadLetter.from_record(record.key, record.value, record.headers)
+        if letter.offsets is None:
+            self.ledger.settle(letter.origin, AuditOutcome.DEAD_LETTER, letter.reason)
+        elif letter.topic == self.ledger.topic:
+            self._settle_range(letter, *letter.offsets)
+
+    def _settle_range(self, letter: DeadLetter, first: int, last: int) -> None:
+        partition = Origin.parse(letter.origin).partition
+        if letter.reason == Reason.EXPIRED:
+            self.gone.expire(partition, first, last)
+            return
+        start, end = self._there.get(partition, (0, 0))
+        first, last = max(first, start), min(last, end - 1)
+        if first <= last:
+            self.ledger.settle_range(
+                partition, first, last, AuditOutcome.DEAD_LETTER, letter.reason
+            )
 
     def _expect(self, record: ConsumerRecord) -> None:
         """Enter a record of the source topic into the ledger as a missing page."""

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 
-from models.dead_letter import DeadLetter
+from agents.commands.audit.gone import Gone
 from models.origin import Origin
 
 
@@ -41,8 +42,12 @@ class Accounts:
         forgotten: Pages that `forget` deleted.
         dead_letters: Pages that became dead letters, by reason. A page whose replay succeeded
             counts only with its new outcome.
-        missing: Pages without an outcome.
-        first_missing: The first missing pages, as topic/partition/offset.
+        missing: Pages without an outcome, and the offsets in `expired`.
+        first_missing: The first missing pages, as topic/partition/offset or as
+            topic/partition/first-last.
+        expired: Offsets that retention deleted before the stage read them. Some of them may not
+            have been pages.
+        left: Other offsets that had left the topic before the audit; their outcome is unknown.
     """
 
     origins: int = 0
@@ -53,6 +58,8 @@ class Accounts:
     dead_letters: dict[str, int] = field(default_factory=dict)
     missing: int = 0
     first_missing: tuple[str, ...] = ()
+    expired: int = 0
+    left: int = 0
 
 
 _NOTHING = 0
@@ -70,7 +77,7 @@ class Ledger:
     """
 
     def __init__(self, topic: str) -> None:
-        self._topic = topic
+        self.topic = topic
         self._first: dict[int, int] = {}
         self._labels: list[tuple[AuditOutcome, str]] = [(AuditOutcome.MISSING, "")] * 2
         self._numbers: dict[tuple[AuditOutcome, str], int] = {}
@@ -91,34 +98,49 @@ class Ledger:
             outcome: Outcome of the page.
             detail: Step of a duplicate, or reason of a dead letter.
         """
-        self._settle(origin, 1, outcome, detail)
-
-    def settle_letter(self, letter: DeadLetter) -> None:
-        """Set the outcome of the page of a dead letter, or of all pages in its range of offsets."""
-        count = 1 if letter.offsets is None else letter.offsets[1] - letter.offsets[0] + 1
-        self._settle(letter.origin, count, AuditOutcome.DEAD_LETTER, letter.reason)
-
-    def _settle(self, origin: str, count: int, outcome: AuditOutcome, detail: str) -> None:
-        """Set the outcome of `count` offsets, the first of which is `origin`."""
         try:
             topic, partition, offset = Origin.parse(origin)
         except ValueError:
             return
-        first = offset - self._first.get(partition, 0)
+        at = offset - self._first.get(partition, 0)
         offsets = self._offsets.get(partition, bytearray())
-        if topic != self._topic:
+        if topic != self.topic or not 0 <= at < len(offsets) or offsets[at] == _NOTHING:
             return
-        for at in range(max(first, 0), min(first + count, len(offsets))):
-            known = self._labels[offsets[at]][0]
-            if offsets[at] != _NOTHING and _RANK[outcome] <= _RANK[known]:
-                offsets[at] = self._number(outcome, detail)
+        if _RANK[outcome] <= _RANK[self._labels[offsets[at]][0]]:
+            offsets[at] = self._number(outcome, detail)
+
+    def settle_range(
+        self,
+        partition: int,
+        first: int,
+        last: int,
+        outcome: AuditOutcome,
+        detail: str = "",
+    ) -> None:
+        """Set the outcome of all offsets from `first` to `last`, which nobody could read.
+
+        Offsets that were not expected are added: each of them may have been a page. So pass only
+        offsets that the topic contains.
+        """
+        start = min(self._first.setdefault(partition, first), first)
+        offsets = bytearray(self._first[partition] - start) + self._offsets.get(partition, b"")
+        offsets.extend(bytes(max(0, last - start + 1 - len(offsets))))
+        number = self._number(outcome, detail)
+        better = [
+            number if _RANK[outcome] <= _RANK[of] else other
+            for other, (of, _) in enumerate(self._labels)
+        ]
+        table = bytes(better) + bytes(256 - len(better))
+        within = slice(first - start, last - start + 1)
+        offsets[within] = offsets[within].translate(table)
+        self._first[partition], self._offsets[partition] = start, offsets
 
     def missing(self) -> Iterator[Origin]:
         """Yield every origin without an outcome, partition by partition."""
         for partition, offsets in sorted(self._offsets.items()):
             at = offsets.find(_MISSING)
             while at >= 0:
-                yield Origin(self._topic, partition, self._first[partition] + at)
+                yield Origin(self.topic, partition, self._first[partition] + at)
                 at = offsets.find(_MISSING, at + 1)
 
     def counts(self) -> dict[AuditOutcome, dict[str, int]]:
@@ -133,10 +155,11 @@ class Ledger:
                 by_outcome[outcome][detail] = count
         return by_outcome
 
-    def accounts(self) -> Accounts:
-        """Return the number of pages by outcome."""
+    def accounts(self, gone: Gone | None = None) -> Accounts:
+        """Return the number of pages by outcome, with the offsets that are gone from the topic."""
+        gone = gone or Gone()
         by_outcome = self.counts()
-        named = tuple(str(origin) for origin, _ in zip(self.missing(), range(NAMED), strict=False))
+        named = (*gone.named(self.topic), *map(str, islice(self.missing(), NAMED)))
         return Accounts(
             origins=sum(sum(found.values()) for found in by_outcome.values()),
             clean_text=sum(by_outcome[AuditOutcome.CLEAN_TEXT].values()),
@@ -144,8 +167,10 @@ class Ledger:
             superseded=sum(by_outcome[AuditOutcome.SUPERSEDED].values()),
             forgotten=sum(by_outcome[AuditOutcome.FORGOTTEN].values()),
             dead_letters=by_outcome[AuditOutcome.DEAD_LETTER],
-            missing=sum(by_outcome[AuditOutcome.MISSING].values()),
-            first_missing=named,
+            missing=sum(by_outcome[AuditOutcome.MISSING].values()) + gone.expired,
+            first_missing=named[:NAMED],
+            expired=gone.expired,
+            left=gone.left,
         )
 
     def _number(self, outcome: AuditOutcome, detail: str) -> int:

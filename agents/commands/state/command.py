@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import BinaryIO, cast
 
 import click
@@ -126,7 +126,13 @@ def _open_twice(file: str) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", raw)
         return
     with TemporaryFile() as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+        try:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        except OSError as error:
+            raise SettingsError(
+                f"standard input cannot be copied to a temporary file in {gettempdir()}: "
+                f"{error.strerror}; set TMPDIR to a directory with more room"
+            ) from None
         yield cast("BinaryIO", copy)
 
 

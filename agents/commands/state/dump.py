@@ -31,6 +31,7 @@ from agents.kafka.client import (
     offsets,
     partitions,
     read_records,
+    refuse_open_transactions,
     trusted_headers,
 )
 from agents.kafka.groups import committed_offsets
@@ -53,7 +54,7 @@ async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
     """Write the state of all stages, and return the number of records by topic.
 
     Raises:
-        SettingsError: A topic does not exist.
+        SettingsError: A topic does not exist, or an open transaction hides rows.
     """
     header = await _header(settings)
     writer, counts, keys = DumpWriter(out, header), Counter[str](), settings.header_keys
@@ -87,6 +88,7 @@ async def _header(settings: Settings) -> DumpHeader:
 async def _rows(settings: Settings, client: AIOKafkaConsumer) -> AsyncIterator[ConsumerRecord]:
     names = [topic.name for topic in declared_topics(settings) if topic.role == "changelog"]
     places = [place for name in names for place in await partitions(client, name)]
+    await refuse_open_transactions(client, places)
     ranges = await full_ranges(client, places)
     async for record in _shown(client, ranges, "tables"):
         yield record

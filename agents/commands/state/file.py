@@ -164,8 +164,8 @@ def _header(line: bytes) -> DumpHeader:
         fields = orjson.loads(line or b"{}")
         if fields.pop(_MARK, None) == _VERSION:
             return msgspec.convert(fields, DumpHeader)
-    except (ValueError, AttributeError):
-        pass  # msgspec's error is a ValueError, too
+    except (ValueError, AttributeError, TypeError):
+        pass  # not JSON, or not an object; msgspec's error is a ValueError, too
     raise SettingsError(
         f"the file was not written by `state dump`, or its format is not version {_VERSION}"
     )

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.kafka.client import full_ranges, read_records
+from agents.kafka.client import full_ranges, read_records, refuse_open_transactions
 
 _WRITTEN = "INSERT OR IGNORE INTO live VALUES (?)"
 _DELETED = "DELETE FROM live WHERE key = ?"
@@ -25,7 +25,13 @@ _DELETED = "DELETE FROM live WHERE key = ?"
 async def live_keys(
     client: AIOKafkaConsumer, places: Iterable[TopicPartition]
 ) -> AsyncGenerator[tuple[TopicPartition, bytes], None]:
-    """Yield the live keys of these partitions, in byte order within each partition."""
+    """Yield the live keys of these partitions, in byte order within each partition.
+
+    Raises:
+        SettingsError: An open transaction hides records.
+    """
+    places = list(places)
+    await refuse_open_transactions(client, places)
     for place in places:
         with TemporaryDirectory() as folder, closing(_open_table(Path(folder, "keys"))) as live:
             async for record in read_records(client, await full_ranges(client, [place])):

@@ -44,6 +44,13 @@ class Recovery(recovery.Recovery):
             for tp, last in self.active_highwaters.items()
         )
 
+    async def _wait(self, coro: Any, timeout: Any = None) -> None:  # noqa: ARG002, ASYNC109
+        """Wait without a limit: each request has its own, and asking for offsets has none.
+
+        After 40 s, Faust would take the time limit for a stop of the worker, and never recover.
+        """
+        await super()._wait(coro)
+
     async def _build_offsets(
         self, consumer: Any, tps: set[TP], destination: Counter[TP], title: str
     ) -> None:

@@ -2,7 +2,7 @@
 
 {{- define "urltree.checks" -}}
 {{- $problems := list -}}
-{{- range list "kafka" "image" "stages" "autoscaling" "topics" "reset" "pods" "monitoring" -}}
+{{- range list "kafka" "headers" "image" "stages" "autoscaling" "topics" "reset" "pods" "monitoring" -}}
 {{- range include (printf "urltree.checks.%s" .) $ | splitList "\n" -}}
 {{- if trim . }}{{ $problems = append $problems (trim .) }}{{ end -}}
 {{- end -}}
@@ -36,6 +36,24 @@ kafka.sasl is set, but kafka.security is {{ .security }} and no client would log
 {{- end }}
 {{- if and (not (hasSuffix "SSL" .security)) (or .tls.ca.secret .tls.certificate.secret) }}
 kafka.tls is set, but kafka.security is {{ .security }} and no connection would be encrypted: set kafka.security to SSL or SASL_SSL
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Workers of a release without a key send headers without a signature, and so do records that wait. */}}
+{{- define "urltree.checks.headers" -}}
+{{- with .Values.headerKey }}
+{{- if and (not .enabled) (or .secret .formerKey) }}
+headerKey.secret or headerKey.formerKey is set, but headerKey.enabled is false, and no header would be signed: set headerKey.enabled to true
+{{- end }}
+{{- if and .formerKey (not .secret) }}
+headerKey.formerKey is set, but the chart's own Secret has only one key: set headerKey.secret to the name of your Secret with both keys
+{{- end }}
+{{- if and .enabled (not .secret) $.Release.IsUpgrade (not $.Values.settings.unsigned_until) }}
+{{- $topics := lookup "v1" "ConfigMap" $.Release.Namespace (printf "%s-topics" (include "urltree.fullname" $)) }}
+{{- if and $topics (not (lookup "v1" "Secret" $.Release.Namespace (include "urltree.headers.secret" $))) }}
+this upgrade gives the job its first key for headers, and the running workers send headers without a signature: set settings.unsigned_until to a time after the upgrade, for example {{ now | mustDateModify "+1h" | date "2006-01-02T15:04:05Z07:00" }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

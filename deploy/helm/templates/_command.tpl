@@ -54,6 +54,9 @@ containers:
     args: {{- toYaml .args | nindent 6 }}
     env:
       {{- include "urltree.pod.env" .root | nindent 6 }}
+      {{- if ne .component "topics" }}
+      {{- with include "urltree.headers.env" .root | trim }}{{ . | nindent 6 }}{{ end }}
+      {{- end }}
       {{- include "urltree.settings.env" (include "urltree.command.settings" .root | fromJson) | trim | nindent 6 }}
       {{- with $knobs.extraEnv }}
       {{- toYaml . | nindent 6 }}
@@ -61,12 +64,12 @@ containers:
     resources: {{- toYaml .root.Values.commands.resources | nindent 6 }}
     securityContext: {{- include "urltree.pod.containerSecurity" . | nindent 6 }}
     volumeMounts:
-      {{- include "urltree.pod.mounts" .root | nindent 6 }}
+      {{- include "urltree.pod.mounts" . | nindent 6 }}
       {{- with $knobs.extraVolumeMounts }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
 volumes:
-  {{- include "urltree.pod.volumes" (dict "root" .root "topics" .topics) | nindent 2 }}
+  {{- include "urltree.pod.volumes" . | nindent 2 }}
   - name: data
     emptyDir:
       sizeLimit: 64Mi

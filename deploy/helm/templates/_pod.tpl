@@ -58,6 +58,12 @@ capabilities:
 {{ include "urltree.kafka.env" . }}
 {{- end -}}
 
+{{/* Sources of the volume with secrets: of the connection to Kafka, and of the key for headers. */}}
+{{- define "urltree.pod.secrets" -}}
+{{- include "urltree.kafka.secrets" .root }}
+{{- if ne .component "topics" }}{{ include "urltree.headers.secrets" .root }}{{ end }}
+{{- end -}}
+
 {{- define "urltree.pod.mounts" -}}
 - name: tmp
   mountPath: /tmp
@@ -67,7 +73,7 @@ capabilities:
   mountPath: /etc/urltree/topics.yaml
   subPath: topics.yaml
   readOnly: true
-{{- if include "urltree.kafka.secrets" . }}
+{{- if include "urltree.pod.secrets" . | trim }}
 - name: secrets
   mountPath: /etc/urltree/secrets
   readOnly: true
@@ -82,7 +88,7 @@ capabilities:
 - name: topics
   configMap:
     name: {{ .topics }}
-{{- with include "urltree.kafka.secrets" .root | trim }}
+{{- with include "urltree.pod.secrets" . | trim }}
 - name: secrets
   projected:
     defaultMode: 0440

@@ -12,6 +12,7 @@
 - name: URLTREE_WEB_PORT
   value: "8080"
 {{ include "urltree.pod.env" .root }}
+{{- include "urltree.headers.env" .root }}
 {{- $settings := include "urltree.settings.merged" . | fromJson -}}
 {{- include "urltree.settings.env" (mergeOverwrite $settings (include "urltree.memory.derived" . | fromJson)) }}
 {{- with .knobs.extraEnv }}
@@ -66,7 +67,7 @@ env: {{- include "urltree.worker.env" . | nindent 2 }}
 {{ include "urltree.worker.probes" . }}
 resources: {{- include "urltree.worker.resources" . | nindent 2 }}
 securityContext: {{- include "urltree.pod.containerSecurity" . | nindent 2 }}
-volumeMounts: {{- include "urltree.pod.mounts" .root | nindent 2 }}
+volumeMounts: {{- include "urltree.pod.mounts" . | nindent 2 }}
 {{- with .knobs.extraVolumeMounts }}
 {{- toYaml . | nindent 2 }}
 {{- end }}
