@@ -15,10 +15,13 @@ from mode import ServiceT
 
 from agents.kafka.batches.fetching import read_in_bounded_memory
 from agents.kafka.client import ssl_context, tokens
+from agents.kafka.session.contact import Contact
+from agents.kafka.session.instance import Instance
 from agents.kafka.tables.table import ConfirmedTable
 from agents.kafka.transport import SCHEME
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings
+from agents.telemetry.metrics import Metrics
 
 # Heartbeat interval in seconds (Kafka's default is 3). Members notice a rebalance at their next
 # heartbeat, and all of them wait for the slowest member. So the interval is short even if the
@@ -31,6 +34,10 @@ class App(faust.App):
 
     Attributes:
         settings: Settings of the job.
+        metrics: Metrics of the worker.
+        contact: The time of Kafka's last answer.
+        instance: The instance id of the worker, None without one.
+        fail: Called when the worker cannot continue, by code that has no caller to raise to.
         before_stop: Called when the app begins to stop, while records in flight can still finish.
         before_wait: Called before the app waits for records in flight: at a stop, and when
             partitions are revoked. No new record arrives after this call, so the stage may drop
@@ -38,6 +45,10 @@ class App(faust.App):
     """
 
     settings: Settings
+    metrics: Metrics
+    contact: Contact
+    instance: Instance | None = None
+    fail: Callable[[BaseException], None]
     before_stop: Callable[[], Awaitable[None]] | None = None
     before_wait: Callable[[], Awaitable[None]] | None = None
 
@@ -85,6 +96,9 @@ def make_app(settings: Settings, stage: str) -> App:
         web_enabled=False,
         # with `exactly_once`, a crash lost 29 of 20,000 documents; the job's replays are idempotent
         processing_guarantee="at_least_once",
+        # A standby costs the memory and disk of another table partition, and 190 µs of CPU time per
+        # row; a restore takes 40 µs (docs/decisions/0034-restore-in-bulk.md)
+        table_standby_replicas=0,
         stream_wait_empty=True,
         stream_ack_exceptions=False,
         stream_ack_cancelled_tasks=False,
@@ -93,7 +107,12 @@ def make_app(settings: Settings, stage: str) -> App:
         recovery_consistency_check=False,
         stream_recovery_delay=0.0,
     )
-    app.settings = settings
+    app.settings, app.metrics = settings, Metrics()
+    app.contact = Contact(settings.brokers, settings.session_seconds)
+    if settings.instance_id is not None:
+        app.instance = Instance(
+            settings.instance_id, settings.data_dir.absolute() / f"{app.conf.id}.replaced"
+        )
     return app
 
 
@@ -128,6 +147,8 @@ def _consumer(settings: Settings) -> dict[str, Any]:
         "consumer_auto_offset_reset": "earliest",
         "consumer_group_instance_id": settings.instance_id,
         "consumer_max_fetch_size": MIB,  # bytes per partition; Kafka sends a larger record alone
+        # aiokafka leaves the group if no record was read for this time, such as during a restore
+        "broker_max_poll_interval": 86_400.0,
         "broker_max_poll_records": 200,
         "stream_buffer_maxsize": 200,
         "broker_commit_interval": settings.commit_seconds,

@@ -25,12 +25,11 @@ from agents.app import App, make_app, source
 from agents.incoming import Screening, is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.kafka.partitions import RoutedKey, route_key
-from agents.kafka.tables.store import StoreError
+from agents.kafka.tables.damage import StoreError
 from agents.kafka.unreadable import UnreadableMessage
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
 from agents.telemetry.logs import log
-from agents.telemetry.metrics import Metrics
 from models.dead_letter import DeadLetter
 from models.headers import Headers
 from models.signature import SIGNED_TOPICS, SignedRecord
@@ -67,13 +66,13 @@ class Stage(ABC):
     def __init__(self, settings: Settings, on_failure: OnFailure) -> None:
         self.settings = settings
         self.fail = on_failure
-        self.metrics = Metrics()
         # Not from the consumer: for a while after a broker dies, the consumer has no topics.
         self.partitions = declared_topics(settings)[0].partitions
         self.sources = frozenset(map(settings.topic, self.reads))
+        self.app: App = make_app(settings, self.name)
+        self.app.fail, self.metrics = on_failure, self.app.metrics
         self._keys = settings.header_keys
         self._screening = Screening(self._keys, self.metrics)
-        self.app: App = make_app(settings, self.name)
         self.app.agent(source(self.app, *self.reads), name=self.name)(self._agent)
         self.app.on_partitions_revoked.connect(self._on_revoked)
 

@@ -2,8 +2,13 @@
 
     check topics ──▶ join group ──▶ recover tables ──▶ process records ──▶ SIGTERM: drain, commit
 
-Exit codes: 0 after an orderly stop, 2 if settings or topics are wrong, 70 if the worker cannot
-continue. After code 70 the unfinished records are replayed.
+Exit codes, in which unfinished records are replayed by the next worker:
+
+    0   an orderly stop
+    2   settings or topics are wrong; a restart does not help
+    70  the worker cannot continue; a restart helps
+    74  the disk is full, read-only or forbidden; nothing was wiped
+    75  another worker has joined with the same instance_id; a restart waits for that worker
 """
 
 from __future__ import annotations
@@ -12,30 +17,43 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
+from agents.kafka.session.contact import Contact
+from agents.kafka.session.instance import ReplacedError
+from agents.kafka.tables.damage import DiskError
 from agents.settings.job import Settings
 from agents.stage import MakeStage, Stage
 from agents.telemetry.health import Health
 from agents.telemetry.logs import log
 
-FAILED = 70  # EX_SOFTWARE in sysexits.h
 REFUSED = 2
+FAILED = 70  # EX_SOFTWARE in sysexits.h
+DISK_REFUSED = 74  # EX_IOERR
+REPLACED = 75  # EX_TEMPFAIL
+
+_CODES = {DiskError: DISK_REFUSED, ReplacedError: REPLACED}
 
 CheckTopics = Callable[[Settings], Awaitable[list[str]]]
 
 _RETRY_SECONDS = 5.0  # time between two attempts to reach Kafka
 _WATCH_SECONDS = 1.0  # time between two checks for a crash or a stall
+_STOP_WATCH_SECONDS = 0.1  # time between two checks whether a stop goes on
+# A stopping worker leaves if Kafka has not answered for this time. A worker asks every second.
+_LEAVE_SECONDS = 5.0
 
 
 def end_process(error: BaseException) -> None:
     """End the process at once; unfinished records are not committed, so they will be replayed."""
+    code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), FAILED)
     log.critical(
         "worker cannot continue and exits; unfinished records will be replayed",
-        error=repr(error),
+        error=repr(error) if code == FAILED else str(error),
+        code=code,
     )
-    os._exit(FAILED)
+    os._exit(code)
 
 
 async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
@@ -48,7 +66,7 @@ async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
     health = Health(stage, settings.web_host, settings.web_port)
     await health.start()
     try:
-        problems = await _check(check, settings, stop)
+        problems = await _check(check, settings, stage.app.contact, stop)
         for problem in problems:
             log.error("worker refuses to start: topics differ from topics.yaml", problem=problem)
         if problems:
@@ -58,13 +76,18 @@ async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
         await health.stop()
 
 
-async def _check(check: CheckTopics, settings: Settings, stop: asyncio.Event) -> list[str]:
+async def _check(
+    check: CheckTopics, settings: Settings, contact: Contact, stop: asyncio.Event
+) -> list[str]:
     """Return the problems with the topics; retry while Kafka is unreachable."""
     while not stop.is_set():
         try:
-            return await check(settings)
+            problems = await check(settings)
         except (KafkaConnectionError, OSError) as error:
-            log.warning("Kafka is unreachable, retrying", brokers=settings.brokers, error=error)
+            contact.lost(error)
+        else:
+            contact.answered()
+            return problems
         await _wait(stop, _RETRY_SECONDS)
     return []
 
@@ -82,6 +105,8 @@ async def _work(stage: Stage, stop: asyncio.Event) -> int:
         await _wait(stop, _WATCH_SECONDS)
         if app.crashed:
             end_process(app.crash_reason or KafkaError("the consumer crashed"))
+        # While other members join a rebalance, Kafka answers none of them.
+        app.contact.check(app.conf.broker_rebalance_timeout if app.rebalancing else 0.0)
         if not app.started or app.rebalancing:
             continue
         stalled = stage.delivery.stalled_for()
@@ -93,17 +118,22 @@ async def _work(stage: Stage, stop: asyncio.Event) -> int:
                 )
             )
     log.info("worker stopping", stage=stage.name)
-    try:
-        async with asyncio.timeout(stage.settings.shutdown_seconds):
-            await app.stop()
-    except TimeoutError:
-        log.warning(
-            "shutdown_seconds are over; unfinished records will be replayed",
-            records=stage.delivery.records,
-        )
-        os._exit(0)  # end the process at once, because threads of Faust may still wait for Kafka
+    stopping = asyncio.create_task(app.stop())
+    until = monotonic() + stage.settings.shutdown_seconds
+    while not (await asyncio.wait([stopping], timeout=_STOP_WATCH_SECONDS))[0]:
+        if monotonic() > until:
+            _leave("shutdown_seconds are over", stage)
+        if app.contact.silent_for() > _LEAVE_SECONDS and not app.contact.is_ended:
+            _leave("Kafka does not answer", stage)
+    stopping.result()
     log.info("worker stopped", stage=stage.name)
     return 0
+
+
+def _leave(reason: str, stage: Stage) -> None:
+    """End the process at once, because threads of Faust may still wait for Kafka."""
+    log.warning(f"{reason}; unfinished records will be replayed", records=stage.delivery.records)
+    os._exit(0)
 
 
 def _end_if_failed(starting: asyncio.Task[None]) -> None:

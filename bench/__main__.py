@@ -12,7 +12,7 @@ import click
 from bench.figure import Benchmark, show
 from bench.pages import Pages, load_pages
 
-MEASUREMENTS = ("algorithm", "state", "job", "feeds", "simulation")
+MEASUREMENTS = ("algorithm", "state", "job", "restore", "feeds", "simulation")
 
 
 @click.command()

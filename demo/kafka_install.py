@@ -36,30 +36,35 @@ ATTEMPTS = 3  # largest number of attempts to download all jars
 PARALLEL = 8  # number of downloads at the same time
 
 
-def install(cache: Path | None = None) -> Installation:
+def install(cache: Path | None = None, version: str = VERSION, listed: Path = JARS) -> Installation:
     """Return the installation of Kafka; the first call downloads, verifies and prepares it.
+
+    Args:
+        cache: directory for downloads.
+        version: release of Kafka.
+        listed: file that lists the jars of the release.
 
     Raises:
         KafkaError: the jars cannot be downloaded, or do not have their checksums.
     """
-    directory = (cache or cache_directory()).resolve() / f"kafka-{VERSION}"
-    installation = Installation(directory)
+    directory = (cache or cache_directory()).resolve() / f"kafka-{version}"
+    installation = Installation(directory, listed)
     if installation.is_complete():
         return installation
     directory.mkdir(parents=True, exist_ok=True)
     with _lock(directory / "lock"):
         if not installation.is_complete():
-            _report(f"Downloading Apache Kafka {VERSION} (55 MB, only once) …")
-            _fetch(directory)
+            _report(f"Downloading Apache Kafka {version} (55 MB, only once) …")
+            _fetch(installation)
             _report("Preparing Kafka for quick starts …")
             _train(installation)
-            installation.checked.write_bytes(JARS.read_bytes())
+            installation.checked.write_bytes(listed.read_bytes())
     return installation
 
 
-def wrong_jars(jars: Path) -> list[str]:
+def wrong_jars(jars: Path, listed: Path = JARS) -> list[str]:
     """List missing, unexpected and damaged jars of a folder; the list is empty if all are right."""
-    expected = checksums()
+    expected = checksums(listed)
     found = {jar.name: jar for jar in jars.glob("*.jar")}
     wrong = [f"{name} is missing" for name in expected if name not in found]
     wrong += [f"{name} is unexpected" for name in found if name not in expected]
@@ -69,13 +74,14 @@ def wrong_jars(jars: Path) -> list[str]:
     return wrong
 
 
-def _fetch(directory: Path) -> None:
+def _fetch(installation: Installation) -> None:
+    directory, listed = installation.directory, installation.listed
     jars, download = directory / "jars", directory / "download"
     problem = ""
     for _ in range(ATTEMPTS):
         try:
-            _download(download, jars)
-            wrong = wrong_jars(jars)
+            _download(download, jars, listed)
+            wrong = wrong_jars(jars, listed)
         except Exception as error:  # noqa: BLE001 - jgo passes on any error of its libraries
             wrong = [f"{type(error).__name__}: {error}"]
         shutil.rmtree(download, ignore_errors=True)
@@ -83,12 +89,12 @@ def _fetch(directory: Path) -> None:
             return
         problem = "; ".join(wrong[:3])
     raise KafkaError(
-        f"Apache Kafka {VERSION} cannot be downloaded after {ATTEMPTS} attempts: {problem}. "
+        f"Apache {directory.name} cannot be downloaded after {ATTEMPTS} attempts: {problem}. "
         "Check the network, or set KAFKA_BROKERS to the address of a running Kafka."
     )
 
 
-def _download(scratch: Path, jars: Path) -> None:
+def _download(scratch: Path, jars: Path, listed: Path) -> None:
     """Download into an empty scratch folder, so that a retry does not find half a file."""
     from jgo.maven import MavenContext  # noqa: PLC0415 - not needed once Kafka is installed
 
@@ -103,7 +109,7 @@ def _download(scratch: Path, jars: Path) -> None:
         shutil.copy(component.artifact().resolve(), jars / jar_name(coordinate))
 
     with ThreadPoolExecutor(PARALLEL) as threads:
-        list(threads.map(fetch, [coordinate for _, coordinate in listed_jars()]))
+        list(threads.map(fetch, [coordinate for _, coordinate in listed_jars(listed)]))
 
 
 def _train(installation: Installation) -> None:

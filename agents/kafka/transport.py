@@ -34,6 +34,7 @@ from mode import Service
 from agents.kafka.intake import Intake
 from agents.kafka.offsets.answers import refuse_answers_with_errors
 from agents.kafka.offsets.transactions import OpenTransactions, high_watermarks
+from agents.kafka.session.instance import ReplacedError
 from agents.telemetry.logs import log
 from models.headers import Headers
 
@@ -103,18 +104,32 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
     positions: Mapping[TP, int] = {}
 
     async def on_start(self) -> None:
-        """Start aiokafka's consumer and observe its heartbeats."""
+        """Start aiokafka's consumer, observe its heartbeats, and guard its instance id."""
         await super().on_start()
         coordinator = self._ensure_consumer()._coordinator  # noqa: SLF001
-        beat = coordinator._do_heartbeat  # noqa: SLF001
+        beat, close = coordinator._do_heartbeat, coordinator.close  # noqa: SLF001
 
         async def heartbeat() -> bool:
             alive: bool = await beat()
             if alive:
-                self.heartbeat_at = monotonic()
+                self._answered()
             return alive
 
-        coordinator._do_heartbeat = heartbeat  # noqa: SLF001
+        async def close_session() -> None:
+            await close()
+            self.app.contact.is_ended = True
+
+        coordinator._do_heartbeat, coordinator.close = heartbeat, close_session  # noqa: SLF001
+        if self.app.instance is not None:
+            self.app.instance.guard(coordinator, self._on_replaced)
+
+    def _answered(self) -> None:
+        self.heartbeat_at = monotonic()
+        self.app.contact.answered()
+
+    def _on_replaced(self, error: ReplacedError) -> None:
+        self.heartbeat_at = 0.0  # another worker has the partitions: process no record
+        self.parent_loop.call_soon_threadsafe(self.app.fail, error)
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         consumer = super()._create_worker_consumer(transport)
@@ -198,7 +213,7 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         """Count the assignment of partitions as a heartbeat."""
-        self.heartbeat_at = monotonic()
+        self._answered()
         await super().on_partitions_assigned(assigned, generation_id)
 
     async def _commit(self, offsets: Mapping[TP, int]) -> bool:

@@ -58,6 +58,8 @@ class Health:
         gauge("lag", lag, self._lag)
         age = "Seconds for which confirmed records have waited for a commit."
         gauge("commit_age_seconds", age, self._age)
+        silent = "Seconds since Kafka last answered; a worker asks every second."
+        gauge("kafka_silent_seconds", silent, stage.app.contact.silent_for)
         tables = stage.app.tables
         left = "Changelog offsets that recovery still has to read."
         gauge("recovery_records", left, lambda: tables.remaining)
@@ -98,19 +100,32 @@ class Health:
                 await self._turning
         await self._runner.cleanup()
 
-    def unready(self) -> str | None:  # noqa: PLR0911 - one return for each reason
+    def unready(self) -> str | None:
         """Return the reason why the worker processes no records, or None if it processes them."""
+        return self._disturbance() or self._preparation()
+
+    def _disturbance(self) -> str | None:
+        """Return what keeps the worker from its group, or None."""
         app = self._stage.app
         if app.should_stop:
             return "stopping"
+        if app.contact.is_lost:
+            return f"Kafka has not answered since {app.contact.since()}"
+        if app.instance is not None and app.instance.is_waiting:
+            return f"waiting until another worker gives up the instance_id {app.instance.name}"
+        return None
+
+    def _preparation(self) -> str | None:
+        """Return what a worker does before it processes records, or None afterwards."""
+        app = self._stage.app
         if app.consumer_generation_id and app.consumer.waits_for:
             return str(app.consumer.waits_for)
         if not app.started:
             return "starting"
-        if app.rebalancing:
+        if app.tables.remaining:
+            return f"recovering tables: {app.tables.remaining:,} records left"
+        if app.rebalancing or not app.tables.actives_ready:
             return "rebalancing"
-        if app.tables.recovery.in_recovery or not app.tables.actives_ready:
-            return "recovering tables"
         if not any(tp.topic in self._stage.sources for tp in app.consumer.assignment()):
             return "no partition is assigned"
         return None

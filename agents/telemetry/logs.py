@@ -11,7 +11,36 @@ import structlog
 # Loggers of libraries. At levels below warning they write a line per rebalance, batch or request.
 _NOISY = ("aiokafka", "asyncio", "faust", "mode", "aiohttp", "kafka")
 
+_REPEAT_SECONDS = 60.0
+
 log: Any = structlog.get_logger("urltree")
+
+
+class Throttle(logging.Filter):
+    """Filter that passes each line of a library once a minute, with the number of repetitions.
+
+    While a broker is lost, aiokafka and Faust log every failed attempt: 73 lines per second. A line
+    is known by its place in the source, because its text may contain numbers.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed: dict[tuple[str, int], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether to log a line."""
+        if record.name.startswith("urltree"):
+            return True
+        place = record.pathname, record.lineno
+        at, held_back = self._passed.get(place, (-_REPEAT_SECONDS, 0))
+        if record.created - at < _REPEAT_SECONDS:
+            self._passed[place] = at, held_back + 1
+            return False
+        self._passed[place] = record.created, 0
+        if held_back:
+            record.msg = f"{record.getMessage()} ({held_back} more such lines were left out)"
+            record.args = ()
+        return True
 
 
 def configure(level: str, form: str) -> None:
@@ -46,6 +75,7 @@ def configure(level: str, form: str) -> None:
             ],
         )
     )
+    handler.addFilter(Throttle())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)

@@ -117,6 +117,13 @@ class Metrics:
         self.retries = self._counter(
             "retries", "Records processed a second time after an unexpected error."
         )
+        self.tables_wiped = self._counter(
+            "tables_wiped",
+            "Partitions of tables wiped on disk and restored from the changelog, by reason.",
+            "reason",
+        )
+        for why in ("damaged", "unused", "ahead"):
+            self.tables_wiped.labels(why)
         self.pages = self._counter("pages", "Pages that were fetched and published.")
         self.fetch_troubles = self._counter(
             "fetch_troubles", "Failed requests for pages, by kind of error.", "trouble"

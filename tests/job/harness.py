@@ -77,6 +77,11 @@ class Worker:
         fault: arguments of `runner.py`, which say where the process stops or dies.
         session: session timeout in seconds; by default SHORT_SESSION for a worker that `runner.py`
             stops, and the job's session timeout for all others.
+
+    Attributes:
+        disk: directory of the tables, used from the next start on.
+        program: arguments of Python that run `agents`, used from the next start on.
+        environment: environment variables of this worker alone, used from the next start on.
     """
 
     def __init__(
@@ -92,6 +97,8 @@ class Worker:
         self.session = session or by_default
         self.disk = job.directory / name
         self.port = free_port()
+        self.program: Sequence[str] = [str(RUNNER), *fault] if fault else ["-m", "agents"]
+        self.environment: dict[str, str] = {}
         self._child: ChildProcess | None = None
 
     @property
@@ -103,7 +110,6 @@ class Worker:
 
     def start(self, *, wait: bool = True) -> Self:
         """Start the process, and wait until the worker is ready, unless `wait` is false."""
-        program = [str(RUNNER), *self.fault] if self.fault else ["-m", "agents"]
         own = {
             "URLTREE_SESSION_SECONDS": str(self.session),
             "URLTREE_DATA_DIR": str(self.disk),
@@ -111,9 +117,9 @@ class Worker:
             "URLTREE_CONTACT": self.name,
         }
         self._child = ChildProcess(
-            [sys.executable, *program, "worker", self.stage],
+            [sys.executable, *self.program, "worker", self.stage],
             self.job.directory / f"{self.name}.log",
-            {**child_process.environment(), **self.job.environment, **own},
+            {**child_process.environment(), **self.job.environment, **own, **self.environment},
         )
         if wait:
             self.wait_ready()

@@ -79,10 +79,17 @@ def sentence(random: Random, words: int) -> str:
     return " ".join("".join(random.choices(SYLLABLES, k=3)) for _ in range(words)).capitalize()
 
 
-def pages(number: int, *, sites: int = 7, seed: int = 1) -> list[Page]:
-    """Return `number` pages; the meta string `n` of a page is its index, from 0."""
+def pages(number: int, *, sites: int = 7, seed: int = 1, name: str = "site") -> list[Page]:
+    """Return `number` pages; the meta string `n` of a page is its index, from 0.
+
+    Args:
+        number: number of pages.
+        sites: number of sites, whose domains are `name`0.example, `name`1.example, and so on.
+        seed: seed of all that is random.
+        name: start of the domains.
+    """
     random = Random(seed)
-    known = [Site(f"site{index}.example", []) for index in range(sites)]
+    known = [Site(f"{name}{index}.example", []) for index in range(sites)]
     made = [_page(n, random.choice(known), random) for n in range(number)]
     return [replace(page, meta={"n": str(n)}) for n, page in enumerate(made)]
 

@@ -1,4 +1,9 @@
-"""Faust's recovery of tables with three fixes.
+"""Recovery of tables: what a disk lacks is read from the changelogs in bulk.
+
+    partitions assigned ──▶ ends of changelogs ──▶ read batches ──▶ write each with its offset ──▶
+                                └── offsets on disk ──┘                          process records
+
+This replaces Faust's recovery, which is six times slower and has three faults:
 
 - Faust continues from an offset in memory. A rebalance during a recovery drops records that were
   read but not written, and an offset or highwater that is not known yet counts as 0. So the row at
@@ -7,42 +12,39 @@
   each start. Here such a disk is wiped and restored from the present topic.
 - The last offset of a compacted changelog may contain no record, because Kafka has removed an old
   tombstone. Faust waits for it forever. Here recovery ends when the reader has passed that offset.
+
+If Kafka does not answer, recovery waits. Faust's recovery goes on after 40 s without the rows.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
+from aiokafka import TopicPartition
+from aiokafka.errors import IllegalStateError
 from faust.tables import manager, recovery
-from faust.types import TP
 from mode import Service
 
+from agents.kafka.refusal import NoKafkaError
+from agents.kafka.tables.restore import read_batches
 from agents.telemetry.logs import log
 
-_CHECK_SECONDS = 2.0
+_RETRY_SECONDS = 5.0  # time between two attempts to reach Kafka
 
 
 class Recovery(recovery.Recovery):
     """Recovery of the tables of the partitions that this worker owns."""
-
-    def __post_init__(self) -> None:
-        """Initialise the offsets that the reader had passed at the last check."""
-        self._passed: dict[TP, int] = {}
 
     @property
     def remaining(self) -> int:
         """Number of changelog offsets that are still to be read.
 
         The number is 0 until the ends of the changelogs are known, and again when all tables are
-        restored. A partition whose start is not known yet counts in full. Compaction leaves fewer
-        records than offsets, so recovery may end earlier than this number suggests.
+        restored. Compaction leaves fewer records than offsets, so recovery may end earlier than
+        this number suggests.
         """
         read = self.active_offsets
-        return sum(
-            max(0, last - (-1 if (at := read.get(tp)) is None else at))
-            for tp, last in self.active_highwaters.items()
-        )
+        return sum(max(0, last - read[tp]) for tp, last in self.active_highwaters.items())
 
     async def _wait(self, coro: Any, timeout: Any = None) -> None:  # noqa: ARG002, ASYNC109
         """Wait without a limit: each request has its own, and asking for offsets has none.
@@ -51,37 +53,74 @@ class Recovery(recovery.Recovery):
         """
         await super()._wait(coro)
 
-    async def _build_offsets(
-        self, consumer: Any, tps: set[TP], destination: Counter[TP], title: str
-    ) -> None:
-        for tp in tps:
-            disk, highwater = self.tp_to_table[tp].data, self.active_highwaters.get(tp)
-            offset = disk.persisted_offset(tp)
-            if None not in (offset, highwater) and offset > highwater:
-                log.warning(
-                    "table on disk is ahead of its changelog; wiped it, restoring it",
-                    topic=tp.topic,
-                    partition=tp.partition,
-                )
-                disk.wipe(tp.partition)
-                offset = None
-            destination[tp] = offset
-        await super()._build_offsets(consumer, tps, destination, title)
+    @Service.task
+    async def _restart_recovery(self) -> None:
+        """Recover the tables after each rebalance; the next rebalance interrupts that."""
+        while not self.should_stop:
+            if await self.wait_for_stopped(self.signal_recovery_start):
+                break
+            self.signal_recovery_start.clear()
+            try:
+                await self._recover(self._generation_id)
+            except (recovery.RebalanceAgain, IllegalStateError):
+                continue
+            except recovery.ServiceStopped:
+                break
 
-    @Service.timer(_CHECK_SECONDS)
-    async def _pass_missing_records(self) -> None:
-        """Finish a partition whose reader was past the last offset at two consecutive checks."""
-        before, self._passed = self._passed, {}
-        for tp in list(self.active_tps) if self.in_recovery else ():
-            offset, highwater = self.active_offsets[tp], self.active_highwaters[tp]
-            if offset is not None and offset < highwater:
-                position = await self.app.consumer.position(tp)
-                if position is not None and position > highwater:
-                    self._passed[tp] = offset
-        for tp, offset in self._passed.items():
-            is_still = before.get(tp) == offset == self.active_offsets[tp]
-            if is_still and self.tables.changelog_queue.empty():
-                self.active_offsets[tp] = self.active_highwaters[tp]
+    @Service.task
+    async def _slurp_changelogs(self) -> None:
+        """Do nothing: no record of a changelog comes through Faust's queue."""
+
+    @Service.task
+    async def _publish_stats(self) -> None:
+        """Do nothing: Faust would warn that it receives no records; `remaining` is a metric."""
+
+    async def _recover(self, generation_id: int) -> None:
+        self._set_recovery_started()
+        self.active_highwaters.clear()
+        self.active_offsets.clear()
+        await self._wait(self.app.producer.flush())
+        await self._wait(self._find_ends())
+        if self.need_recovery():
+            log.info("restoring tables from their changelogs", records=self.remaining)
+            await self._wait(self._restore(generation_id))
+        await self._wait(self.on_recovery_completed(generation_id))
+
+    async def _find_ends(self) -> None:
+        """Set the last offsets of the changelogs, and those up to which the disks are complete."""
+        consumer, tps = self.app.consumer, set(self.active_tps)
+        ends = await consumer.highwaters(*tps)
+        starts = await consumer.earliest_offsets(*tps)
+        # Faust's consumer fetches its assigned partitions even if nobody reads them.
+        await consumer.seek_wait(ends)
+        for tp in tps:
+            disk, last = self.tp_to_table[tp].data, ends[tp] - 1
+            offset = disk.persisted_offset(tp)
+            if offset is not None and offset > last:
+                disk.wipe(tp.partition, "ahead", f"it is ahead of its changelog {tp.topic}")
+                offset = None
+            self.active_offsets[tp] = max(starts[tp] - 1, -1 if offset is None else offset)
+            self.active_highwaters[tp] = last
+
+    async def _restore(self, generation_id: int) -> None:
+        """Write what the disks lack, until a rebalance."""
+        while self.need_recovery():
+            ranges = {
+                TopicPartition(*tp): (self.active_offsets[tp] + 1, last + 1)
+                for tp, last in self.active_highwaters.items()
+                if self.active_offsets[tp] < last
+            }
+            try:
+                async for batch in read_batches(self.app.settings, ranges):
+                    # The partition may be closed: that happens after the generation has changed.
+                    if generation_id != self.app.consumer_generation_id:
+                        return
+                    store = self.tp_to_table[batch.place].data
+                    store.restore(batch.place.partition, batch.records, batch.last)
+                    self.active_offsets[batch.place] = batch.last
+            except NoKafkaError as error:
+                log.warning("Kafka is unreachable, restoring tables later", error=str(error))
+                await self.sleep(_RETRY_SECONDS)
 
 
 class TableManager(manager.TableManager):

@@ -18,7 +18,7 @@ no longer be on disk to be deleted again, but would stay in the changelog foreve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
@@ -26,6 +26,7 @@ import faust
 from aiokafka.structs import RecordMetadata, TopicPartition
 from faust.types import TP
 
+from agents.kafka.tables.damage import StoreError
 from agents.kafka.tables.store import MARK_SECONDS, Store
 from agents.telemetry.logs import log
 
@@ -122,11 +123,9 @@ class ConfirmedTable(faust.Table):
 
     async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
         """Set the offset up to which each disk is complete, as recovery has read it."""
-        recovery = self.app.tables.recovery
-        recovery.flush_buffers()
         for tp in active_tps:
             # Use the offset that was read: after a second rebalance the highwater may be 0 or old.
-            read = recovery.active_offsets.get(tp)
+            read = self.app.tables.recovery.active_offsets.get(tp)
             self._set_complete(tp, -1 if read is None else read)
         await super().on_recovery_completed(active_tps, standby_tps)
 
@@ -145,7 +144,7 @@ class ConfirmedTable(faust.Table):
             return  # since then the row was written or deleted again, or its partition has moved
         if not future.cancelled() and future.exception() is None:
             del self._deleting[partition, key]
-            self.data.put(partition, key, None)
+            self._write(lambda: self.data.put(partition, key, None))
 
     def _on_confirmed(self, generation: int, future: asyncio.Future[RecordMetadata]) -> None:
         if generation != self._generation or future.cancelled() or future.exception():
@@ -169,7 +168,14 @@ class ConfirmedTable(faust.Table):
     def _set_complete(self, tp: TP, offset: int) -> None:
         self._complete_to[tp.partition] = offset
         if offset >= 0:
-            self.data.set_persisted_offset(tp, offset)
+            self._write(lambda: self.data.set_persisted_offset(tp, offset))
+
+    def _write(self, write: Callable[[], None]) -> None:
+        """Write to the disk in a callback, where asyncio would only log an error."""
+        try:
+            write()
+        except StoreError as error:
+            self.app.fail(error)
 
     @faust.Service.timer(MARK_SECONDS)
     async def _mark(self) -> None:

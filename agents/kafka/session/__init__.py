@@ -1,0 +1,1 @@
+"""The session of a worker with its group: when Kafka answered last, and who has the instance id."""
