@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help set-up run check format generate test test-all test-deploy test-apiserver bench fuzz kafka
+.PHONY: help set-up run check format generate test test-all chaos fuzz test-deploy test-apiserver \
+  bench audit-dependencies kafka
 
 help:
 	@echo 'make run                 run the job on the feeds of sample web sites, with an embedded Apache Kafka'
@@ -16,10 +17,12 @@ help:
 	@echo 'make generate            write all generated files: tables in docs/, JSON Schemas, the chart'
 	@echo 'make test                run all tests that guard a promise (10 minutes)'
 	@echo 'make test-all            run every test there is, with more seeds, test-deploy and test-apiserver'
+	@echo 'make chaos [N=n] [SEED=s] [SECONDS=n]   run n schedules of faults on three brokers'
 	@echo 'make test-deploy         test the chart and the image with tools that are built once (20 minutes)'
 	@echo 'make test-apiserver      test the chart on a real Kubernetes API server, built once (30 minutes)'
 	@echo 'make fuzz N=1000000      give damaged and hostile inputs to all parsers; prints crashes and slow inputs'
 	@echo 'make bench               measure speed, memory and state beside other extractors'
+	@echo 'make audit-dependencies  list the licences and the known vulnerabilities of the packages in the image'
 	@echo 'make set-up              create the virtual environment that all other targets use'
 
 # uv installs in 10 s, pip in 60 s. Bytecode is compiled here because a worker's imports take 5 s
@@ -84,6 +87,13 @@ test-all: kafka
 	  $(PYTEST) -m 'hypothesis and $(EVERY)' --hypothesis-profile thorough || exit 1; done
 	@$(MAKE) --no-print-directory test-deploy test-apiserver
 
+# Random seeds by default; each schedule prints the command that runs it again (docs/testing.md).
+N := 1
+OUT := chaos.jsonl
+chaos: kafka
+	@$(BIN)/python -u -m tests.chaos --runs '$(N)' $(if $(SEED),--seed '$(SEED)') \
+	  $(if $(SECONDS),--seconds '$(SECONDS)') --out '$(OUT)'
+
 # Go builds the tools once and a cache keeps them. Tests whose tool cannot be installed are skipped.
 CHARTS := helm keda-crds prometheus-operator-crds
 test-deploy: kafka
@@ -100,3 +110,10 @@ fuzz: $(VENV)/.done
 
 bench: $(VENV)/.done
 	@$(BIN)/python -m bench
+
+# pip-audit runs in an environment of its own. A package that its database does not answer for is an
+# error (--strict): silence would look like safety.
+audit-dependencies: $(VENV)/.done
+	@$(BIN)/python -m deploy.tools.licences
+	@$(BIN)/uv tool run --from pip-audit pip-audit --strict --disable-pip --require-hashes \
+	  --progress-spinner off --requirement deploy/image/requirements.txt

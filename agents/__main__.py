@@ -59,20 +59,43 @@ def worker(stage: str) -> None:
     If a stage has several workers, Kafka divides the partitions among them.
     """
     from agents import worker as workers  # noqa: PLC0415 - Faust takes a second to import
+    from agents.access.check import check_rights  # noqa: PLC0415
     from agents.commands.topics import check_topics  # noqa: PLC0415
+
+    async def check(configured: settings.Settings) -> list[str]:
+        await check_rights(configured, stage)
+        return await check_topics(configured)
 
     configured = settings.load_settings()
     logs.configure(configured.log_level, configured.log_format)
     for name in settings.unknown_variables():
         logs.log.warning("environment variable matches no setting, ignored", variable=name)
     make = getattr(import_module(f"agents.{stage}"), _STAGES[stage])
-    code = asyncio.run(workers.run(make, configured, check_topics))
+    code = asyncio.run(workers.run(make, configured, check))
     sys.exit(code)
+
+
+def tell(error: settings.SettingsError | KafkaError) -> None:
+    """Print the reason why a command ended, and all rights in Kafka that its user lacks."""
+    from agents.access.check import check_rights, command_of  # noqa: PLC0415
+    from agents.kafka.refusal import NoKafkaError, explain  # noqa: PLC0415
+
+    click.echo(f"agents: {explain(error)}", err=True)
+    command = command_of(sys.argv[1:])
+    if command is None or isinstance(error, NoKafkaError):
+        return
+    try:
+        asyncio.run(check_rights(settings.load_settings(), command))
+    except settings.SettingsError as missing:
+        if str(missing) != str(error):
+            click.echo(f"agents: {missing}", err=True)
+    except KafkaError:
+        pass  # the first line is the reason
 
 
 if __name__ == "__main__":
     try:
         main()
     except (settings.SettingsError, KafkaError) as error:
-        click.echo(f"agents: {error}", err=True)
+        tell(error)
         sys.exit(2)

@@ -21,6 +21,7 @@ from time import monotonic
 
 from aiokafka.errors import KafkaConnectionError, KafkaError
 
+from agents.kafka.refusal import explain
 from agents.kafka.session.contact import Contact
 from agents.kafka.session.instance import ReplacedError
 from agents.kafka.tables.damage import DiskError
@@ -50,7 +51,7 @@ def end_process(error: BaseException) -> None:
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), FAILED)
     log.critical(
         "worker cannot continue and exits; unfinished records will be replayed",
-        error=repr(error) if code == FAILED else str(error),
+        error=explain(error) if code == FAILED else str(error),
         code=code,
     )
     os._exit(code)

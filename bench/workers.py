@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import time
 import uuid
 from collections.abc import (
@@ -22,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import psutil
+from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
 from agents.commands.topics import apply
 from agents.kafka.client import admin, consumer, partitions, producer
@@ -41,7 +40,6 @@ PATIENCE = 600.0
 MB = 1_000_000
 
 _PAUSE = 0.1  # seconds between two measurements
-_LOCK = re.compile(r"-(\d+)\.db/LOCK$")  # the file that RocksDB keeps open
 
 
 class Message(NamedTuple):
@@ -119,11 +117,6 @@ class MeasuredWorker:
         """Return the lines that the worker has written to its log."""
         return self._worker.log.read_text(errors="replace").splitlines()
 
-    def partitions(self) -> set[int]:
-        """Return the partitions that the worker has; it has their tables open. For Linux only."""
-        opened = [os.path.realpath(fd) for fd in Path(f"/proc/{self._worker.pid}/fd").iterdir()]
-        return {int(found[1]) for file in opened if (found := _LOCK.search(file))}
-
     def stop(self) -> None:
         """Send SIGTERM to the worker, and wait until it has ended."""
         self._worker.stop()
@@ -175,6 +168,19 @@ class MeasuredJob:
 
             yield send
             await client.flush()
+
+    async def assignments(self, stage: str) -> list[set[int]]:
+        """Return the partitions of each worker of a stage."""
+        topic, group = self.settings.topic(READS[stage]), self.settings.topic(f"urltree-{stage}")
+        async with admin(self.settings) as client:
+            answers = await client.describe_consumer_groups([group])
+        members = [
+            one for answer in answers for g in answer.to_object()["groups"] for one in g["members"]
+        ]
+        decoded = [
+            ConsumerProtocolMemberAssignment.decode(one["member_assignment"]) for one in members
+        ]
+        return [{tp.partition for tp in one.partitions() if tp.topic == topic} for one in decoded]
 
     async def wait_through(self) -> None:
         """Wait until each worker has committed the end offsets of the topic that it reads."""

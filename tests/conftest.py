@@ -43,6 +43,7 @@ _KAFKA = {"kafka", "secure_kafka", "own_kafka"}  # fixtures; tests that use one 
 _LONGEST = (
     "urltree_evaluation/test_gate_streams.py",
     "job/test_nothing_is_lost.py",
+    "chaos/test_schedules.py",
     "job/test_feeds_lose_nothing.py",
     "deploy/test_rendered_lives.py",
     "job/test_interleavings.py",

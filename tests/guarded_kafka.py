@@ -1,8 +1,8 @@
 """An embedded Kafka that denies everything that no ACL allows (Kafka's own StandardAuthorizer).
 
-The listener PLAINTEXT is the administrator's: its clients have no name, and the user ANONYMOUS may do
-everything. On the listener SASL_PLAINTEXT each role of `deploy.tools.acls` has a login of its own.
-The authorizer writes each of its decisions to the broker's log.
+The listener PLAINTEXT is the administrator's: its clients have no name, and the user ANONYMOUS may
+do everything. On the listener SASL_PLAINTEXT each role of `agents.access.roles` has a login of its
+own. The authorizer writes each of its decisions to the broker's log.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.protocol.admin import CreateAclsRequest, DeleteAclsRequest, DescribeAclsRequest
 
+from agents.access.roles import OF_USER, Acl
 from agents.kafka.client import admin
 from agents.settings.job import Settings
 from demo.kafka import Kafka, Security
-from deploy.tools.acls import OF_USER, Acl
 
 PASSWORD = "a-good-password"  # noqa: S105 - of an embedded Kafka
 
@@ -37,8 +37,12 @@ _OPTIONS = ("-Dorg.slf4j.simpleLogger.log.kafka.authorizer.logger=debug",)
 # Kafka's codes of resource types, operations, pattern types and permissions
 _RESOURCES = {"topic": 2, "group": 3, "transactionalId": 5}
 _OPERATIONS = {
-    **{"Read": 3, "Write": 4, "Create": 5},
-    **{"Describe": 8, "DescribeConfigs": 10, "AlterConfigs": 11},
+    "Read": 3,
+    "Write": 4,
+    "Create": 5,
+    "Describe": 8,
+    "DescribeConfigs": 10,
+    "AlterConfigs": 11,
 }
 _LITERAL, _PREFIXED, _ALLOW, _ANY = 3, 4, 3, 1
 
@@ -108,6 +112,8 @@ class GuardedKafka:
 
     def __init__(self, kafka: Kafka) -> None:
         self._kafka = kafka
+        self._decisions = set[Decision]()
+        self._read = 0  # bytes of the log that were read
         self.brokers = kafka.brokers
         self.guarded = f"127.0.0.1:{kafka.ports['SASL_PLAINTEXT']}"
 
@@ -131,35 +137,37 @@ class GuardedKafka:
 
     def decisions(self, prefix: str) -> set[Decision]:
         """Return the decisions so far about resources whose names begin with `prefix`."""
-        found = set()
-        for line in (self._kafka.directory / "server.log").read_text().splitlines():
-            match = _DECISION.search(line)
-            if match and match["name"].startswith(prefix):
-                said = match["said"] == "Allowed"
-                found.add(
-                    Decision(
-                        *(match["user"], said, match["operation"]),
-                        *(match["resource"], match["name"].removeprefix(prefix)),
-                    )
+        with (self._kafka.directory / "server.log").open() as log:
+            log.seek(self._read)
+            text = log.read()
+        complete = text[: text.rfind("\n") + 1]
+        self._read += len(complete.encode())
+        for match in _DECISION.finditer(complete):
+            is_allowed = match["said"] == "Allowed"
+            self._decisions.add(
+                Decision(
+                    *(match["user"], is_allowed, match["operation"]),
+                    *(match["resource"], match["name"]),
                 )
-        return found
+            )
+        return {
+            one._replace(name=one.name.removeprefix(prefix))
+            for one in self._decisions
+            if one.name.startswith(prefix)
+        }
 
     async def _change(self, request: Any, given: list[Given], *, is_there: bool) -> None:
         wanted = {one.binding() for one in given}
-        if not wanted:
-            return
         async with admin(Settings.model_validate({"brokers": self.brokers})) as client:
-            await client._send_request(request(sorted(wanted)))  # noqa: SLF001 - it has no method
-            while (wanted <= (now := await _bindings(client))) != is_there or (
-                not is_there and wanted & now
-            ):
+            await client._send_request(request(sorted(wanted)))
+            while wanted & await _bindings(client) != (wanted if is_there else set()):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
 
 
 async def _bindings(client: AIOKafkaAdminClient) -> set[tuple[Any, ...]]:
     """Return all ACLs that the broker's authorizer uses."""
     every = DescribeAclsRequest(_ANY, None, _ANY, None, None, _ANY, _ANY)
-    answer = await client._send_request(every)  # noqa: SLF001 - aiokafka has no method for it
+    answer = await client._send_request(every)
     return {
         (kind, name, pattern, *acl)
         for kind, name, pattern, acls in answer.resources

@@ -24,6 +24,7 @@ from aiokafka.errors import (
     for_code,
 )
 
+from agents.access.check import check_rights
 from agents.kafka.client import admin
 from agents.settings.job import Settings, SettingsError, load_settings
 from agents.settings.topics_file import Topic, declared_topics
@@ -167,7 +168,10 @@ def check_command(*, as_json: bool) -> None:
 
     Exit code 1: the topics differ from topics.yaml.
     """
-    found = asyncio.run(check_topics(load_settings()))
+    settings = load_settings()
+    # without Describe, a topic seems not to exist
+    asyncio.run(check_rights(settings, "topics check"))
+    found = asyncio.run(check_topics(settings))
     if as_json:
         click.echo(orjson.dumps({"differences": found}))
     else:

@@ -12,17 +12,29 @@ from typing import Any
 
 from aiokafka.conn import create_conn, get_ip_port_afi
 from aiokafka.errors import (
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     IllegalSaslStateError,
     KafkaConnectionError,
     KafkaError,
     SaslAuthenticationFailed,
+    TopicAuthorizationFailedError,
+    TransactionalIdAuthorizationFailed,
     UnsupportedSaslMechanismError,
 )
 
 from agents.kafka.tokens import TokenError, TokenRefusedError
-from agents.settings.job import SettingsError
+from agents.settings.job import Settings, SettingsError
 
 _SECONDS = 10
+
+Denied = (
+    ClusterAuthorizationFailedError
+    | GroupAuthorizationFailedError
+    | TopicAuthorizationFailedError
+    | TransactionalIdAuthorizationFailed
+)
+"""Kafka's errors for a right that is missing."""
 
 
 class NoKafkaError(SettingsError, KafkaConnectionError):
@@ -90,3 +102,29 @@ def _reason(error: Exception) -> str:
             "ssl_cert_file"
         )
     return str(error)
+
+
+def explain(error: BaseException) -> str:
+    """Return a sentence for an error of Kafka: which right is missing, or the error itself."""
+    names = ", ".join(map(str, error.args))
+    match error:
+        case TopicAuthorizationFailedError():
+            what = f"use the topic {names}"
+        case GroupAuthorizationFailedError():
+            what = f"use the group {names}"
+        case TransactionalIdAuthorizationFailed():
+            what = f"use the transactional id {names}"
+        case ClusterAuthorizationFailedError():
+            what = "write to any topic"
+        case KafkaError() | SettingsError():
+            return str(error)
+        case _:
+            return repr(error)
+    return f"Kafka does not allow this client to {what}; docs/access.md lists the ACLs it needs"
+
+
+def user_of(settings: Settings) -> str:
+    """Return words for the user as which these settings log in."""
+    if settings.security.startswith("SASL") and settings.sasl_mechanism != "OAUTHBEARER":
+        return f"the user {settings.sasl_username}"
+    return "this client"

@@ -34,6 +34,7 @@ from mode import Service
 from agents.kafka.intake import Intake
 from agents.kafka.offsets.answers import refuse_answers_with_errors
 from agents.kafka.offsets.transactions import OpenTransactions, high_watermarks
+from agents.kafka.refusal import Denied
 from agents.kafka.session.instance import ReplacedError
 from agents.telemetry.logs import log
 from models.headers import Headers
@@ -104,9 +105,21 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
     positions: Mapping[TP, int] = {}
 
     async def on_start(self) -> None:
-        """Start aiokafka's consumer, observe its heartbeats, and guard its instance id."""
+        """Start aiokafka's consumer, and observe heartbeats, missing rights and its instance id.
+
+        aiokafka keeps an error of a missing right until somebody calls its `getmany`, which Faust
+        never does: a worker without Read on its group waited for ever and logged nothing.
+        """
         await super().on_start()
         coordinator = self._ensure_consumer()._coordinator  # noqa: SLF001
+        report = coordinator._push_error_to_user  # noqa: SLF001
+
+        def crash_if_denied(error: BaseException) -> Any:
+            if isinstance(error, Denied):
+                asyncio.run_coroutine_threadsafe(self.app.crash(error), self.app.loop)
+            return report(error)
+
+        coordinator._push_error_to_user = crash_if_denied  # noqa: SLF001
         beat, close = coordinator._do_heartbeat, coordinator.close  # noqa: SLF001
 
         async def heartbeat() -> bool:

@@ -138,7 +138,8 @@ class Settings(FeedSettings, HeaderSettings, KafkaSettings, BaseSettings):
         20 * MIB - 64 * 1024,
         gt=0,
         description="Largest size of a published record, in bytes. The config max.message.bytes of "
-        "the topics must be larger.",
+        "the topics must be larger. A record that is read may have 1 MiB more after decompression; "
+        "a larger one becomes a dead letter with the reason too-large, without its value.",
     )
     max_row_bytes: int = Field(
         MIB,

@@ -69,13 +69,9 @@ class KafkaSettings(BaseModel):
         "the token endpoint. By default those of the system are trusted.",
     )
 
-    @field_validator("brokers", mode="before")
+    @field_validator("brokers")
     @classmethod
-    def _split(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            value = split_list(value)
-        if not value:
-            raise ValueError("no broker is named; name at least one as host:port")
+    def _has_no_login(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         # A password may contain commas and "@", so no part of such a value is shown.
         if any("@" in broker for broker in value):
             raise ValueError(
@@ -84,6 +80,15 @@ class KafkaSettings(BaseModel):
             )
         if schemes := [broker for broker in value if "://" in broker]:
             raise ValueError(f"{schemes[0]} should be host:port, without a scheme; set security")
+        return value
+
+    @field_validator("brokers", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = split_list(value)
+        if not value:
+            raise ValueError("no broker is named; name at least one as host:port")
         return value
 
     @field_validator("oauth_token_url")

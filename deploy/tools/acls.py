@@ -1,241 +1,83 @@
-"""The rights that each user of Kafka needs: the one list from which everything else is made.
-
-    this list ─▶ deploy/helm/acls.yaml ─▶ the chart's KafkaUser resources
-             └─▶ the table in docs/access.md
-             └─▶ the ACLs of tests/agents/test_access.py, on a Kafka that denies everything else
-
-A role has the rights of one stage, of one command, or of a client outside the job. Topics are named
-without prefix. Kafka itself derives some rights from others, so the list leaves them out: Read and
-Write include Describe, AlterConfigs includes DescribeConfigs, and Write on any topic allows an
-idempotent producer (since Kafka 3.0).
-"""
+"""What is made from the list of rights (`agents.access.roles`): the chart's file and the table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import yaml
 
+from agents.access.roles import (
+    GROUP,
+    OF_USER,
+    TOPIC,
+    TRANSACTION,
+    Acl,
+    Names,
+    Role,
+    acls_of,
+    clients,
+    commands,
+    stages,
+)
+from agents.access.roles import operator as rights_of_operator
 from agents.settings.job import Settings
-from agents.settings.topics_file import declared_topics
 
-STAGES = ("poll", "fetch", "normalize", "extract")
-TOPIC, GROUP, TRANSACTION = "topic", "group", "transactionalId"
-OF_USER = "USER"
-"""Name of a resource whose names begin with the name of the user, such as the user's groups."""
-
-_INCLUDES = {
-    "Read": {"Describe"},
-    "Write": {"Describe"},
-    "AlterConfigs": {"DescribeConfigs"},
-}
 _ORDER = ("Read", "Write", "Create", "AlterConfigs", "Describe", "DescribeConfigs")
-
-
-class Acl(NamedTuple):
-    """One right.
-
-    Attributes:
-        resource: `TOPIC`, `GROUP` or `TRANSACTION`.
-        name: Name of the resource without prefix, or `OF_USER`.
-        operation: Operation as Kafka names it.
-    """
-
-    resource: str
-    name: str
-    operation: str
-
-
-@dataclass(frozen=True)
-class Role:
-    """What a stage, a command or a client does in Kafka.
-
-    Attributes:
-        name: Name of the stage, words of the command, or name of the kind of client.
-        what: Description for people.
-        reads, writes: Topics whose records the role reads or writes.
-        joins: Stages in whose groups the role reads records or sets offsets.
-        asks: Stages whose groups the role asks for offsets or members.
-        checks: Whether the role compares all topics with topics.yaml.
-        manages: Whether the role creates topics and changes their config.
-        of_user: Kinds of resources that the user names: `GROUP`, `TRANSACTION`.
-    """
-
-    name: str
-    what: str = ""
-    reads: Sequence[str] = ()
-    writes: Sequence[str] = ()
-    joins: Sequence[str] = ()
-    asks: Sequence[str] = ()
-    checks: bool = False
-    manages: bool = False
-    of_user: Sequence[str] = ()
-
-
-class Names:
-    """Names of the topics that topics.yaml declares."""
-
-    def __init__(self) -> None:
-        topics = declared_topics(Settings.model_validate({}))
-        self.all = tuple(topic.name for topic in topics)
-        self._changelogs = tuple(topic.name for topic in topics if topic.role == "changelog")
-
-    def changelogs(self, *stages: str) -> tuple[str, ...]:
-        """Return the changelogs of these stages."""
-        begins = tuple(f"urltree-{stage}-" for stage in stages)
-        return tuple(name for name in self._changelogs if name.startswith(begins))
-
-
-_READS = {
-    "poll": ("feeds", "poll-outcomes"),
-    "fetch": ("fetches",),
-    "normalize": ("raw-html",),
-    "extract": ("documents",),
-}
-_WRITES = {
-    "poll": ("poll-outcomes", "fetches", "dead-letters"),
-    "fetch": ("fetches", "raw-html", "dead-letters"),
-    "normalize": ("raw-html", "documents", "duplicates", "dead-letters"),
-    "extract": ("clean-text", "duplicates", "dead-letters"),
-}
-
-
-def stages(names: Names) -> list[Role]:
-    """Return the roles of the four stages."""
-    return [
-        Role(
-            stage,
-            f"workers of `{stage}`",
-            reads=(*_READS[stage], *names.changelogs(stage)),
-            writes=(*_WRITES[stage], *names.changelogs(stage)),
-            joins=(stage,),
-            checks=True,
-        )
-        for stage in STAGES
-    ]
-
-
-def commands(names: Names) -> list[Role]:
-    """Return the roles of the operator commands."""
-    sources = tuple(dict.fromkeys(topic for stage in STAGES for topic in _READS[stage]))
-    tables = names.changelogs(*STAGES)
-    learned = names.changelogs("normalize", "extract")
-    feed_state = tuple(n for n in names.changelogs("poll") if n.endswith("-feed_state-changelog"))
-    rows = tuple(n for n in names.changelogs("extract") if n.endswith("-rows-changelog"))
-    results = ("clean-text", "duplicates", "dead-letters")
-    return [
-        Role("audit", reads=("raw-html", "fetches", *results), asks=("fetch",)),
-        Role("dead-letters list", reads=("dead-letters",)),
-        Role("dead-letters replay", reads=("dead-letters",), writes=sources),
-        Role("dead-letters show", reads=("dead-letters",)),
-        Role("domain", reads=(*rows, "documents")),
-        Role("feeds add", reads=("feeds",), writes=("feeds",)),
-        Role("feeds export", reads=("feeds",)),
-        Role("feeds import", reads=("feeds",), writes=("feeds",)),
-        Role("feeds list", reads=("feeds", *feed_state)),
-        Role("feeds remove", reads=("feeds",), writes=("feeds",)),
-        Role("forget", reads=("clean-text",), writes=("raw-html", "clean-text")),
-        Role(
-            "reset",
-            reads=("raw-html", "documents", *learned),
-            writes=learned,
-            joins=("normalize", "extract"),
-        ),
-        Role(
-            "round-trip",
-            reads=("documents", "clean-text", "dead-letters"),
-            writes=("raw-html",),
-            asks=("normalize", "extract"),
-        ),
-        Role("state dump", reads=(*sources, *tables), asks=STAGES),
-        Role(
-            "state restore",
-            reads=(*sources, *tables),
-            writes=(*sources, *tables),
-            joins=STAGES,
-            checks=True,
-        ),
-        Role("topics apply", manages=True),
-        Role("topics check", checks=True),
-    ]
-
-
-def clients() -> list[Role]:
-    """Return the roles of clients outside the job."""
-    return [
-        Role("producer", "a client that publishes pages", writes=("raw-html",)),
-        Role(
-            "producer with transactions",
-            "the same, in transactions",
-            writes=("raw-html",),
-            of_user=(TRANSACTION,),
-        ),
-        Role(
-            "consumer", "a client that reads clean text", reads=("clean-text",), of_user=(GROUP,)
-        ),
-    ]
-
-
-def acls_of(role: Role, names: Names) -> frozenset[Acl]:
-    """Return the smallest set of ACLs with which a role works."""
-    return _without_included(_acls(role, names))
-
-
-def operator(names: Names) -> frozenset[Acl]:
-    """Return the ACLs of a user for all commands."""
-    return _without_included(acl for role in commands(names) for acl in _acls(role, names))
+_HEAD = "# Made from agents/access/roles.py by `make generate`. Names have no prefix here.\n"
 
 
 def chart_file() -> bytes:
     """Return the content of the chart's acls.yaml: the rules of each KafkaUser."""
-    names = Names()
+    names = Names(Settings.model_validate({}))
     users = {role.name: acls_of(role, names) for role in (*stages(names), *clients())}
-    users["operator"] = operator(names)
-    # one client may use transactions, and another may not: the chart adds this rule where wanted
+    users["operator"] = rights_of_operator(names)
+    # the chart adds this rule only to the producers that use transactions
     users["transactions"] = users.pop("producer with transactions") - users["producer"]
-    text = yaml.safe_dump(
-        {user: list(_rules(acls)) for user, acls in users.items()},
-        sort_keys=False,
-        default_flow_style=None,
-        width=200,
-    )
-    return f"# Made from deploy/tools/acls.py by `make generate`. Topics and groups have no prefix here.\n{text}".encode()
+    rules = {user: list(_rules(acls)) for user, acls in users.items()}
+    text = yaml.safe_dump(rules, sort_keys=False, default_flow_style=None, width=200)
+    return f"{_HEAD}{text}".encode()
 
 
-def _acls(role: Role, names: Names) -> Iterator[Acl]:
-    everything = names.all if role.checks or role.manages else ()
-    wanted: Iterable[tuple[str, Iterable[str], str]] = (
-        (TOPIC, role.reads, "Read"),
-        (TOPIC, role.writes, "Write"),
-        (TOPIC, everything, "Describe"),
-        (TOPIC, everything, "DescribeConfigs"),
-        (TOPIC, names.all if role.manages else (), "Create"),
-        (TOPIC, names.all if role.manages else (), "AlterConfigs"),
-        (GROUP, (f"urltree-{stage}" for stage in role.joins), "Read"),
-        (GROUP, (f"urltree-{stage}" for stage in role.asks), "Describe"),
-    )
-    for resource, found, operation in wanted:
-        yield from (Acl(resource, name, operation) for name in found)
-    for resource in role.of_user:
-        yield Acl(resource, OF_USER, "Read" if resource == GROUP else "Write")
+def table() -> str:
+    """Return a table of the rights of each role; rights on all topics are written as words."""
+    names = Names(Settings.model_validate({}))
+    rows = [_row(role, names) for role in (*stages(names), *commands(names), *clients())]
+    head = ("who", "Read", "Write", "other topics", "groups, transactional ids")
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in lines)
 
 
-def _without_included(acls: Iterable[Acl]) -> frozenset[Acl]:
-    found = set(acls)
-    return frozenset(
-        acl
-        for acl in found
-        if not any(
-            acl.operation in included and acl._replace(operation=more) in found
-            for more, included in _INCLUDES.items()
-        )
-    )
+def _row(role: Role, names: Names) -> tuple[str, ...]:
+    found = acls_of(role, names)
+
+    def of(operation: str, kind: str = TOPIC) -> list[str]:
+        return sorted(a.name for a in found if (a.resource, a.operation) == (kind, operation))
+
+    others = []
+    if role.manages:
+        others.append("Create, Describe and AlterConfigs on every topic")
+    elif role.checks:
+        others.append("Describe and DescribeConfigs on every topic")
+    elif seen := of("Describe"):
+        others.append(f"Describe: {_codes(seen)}")
+    ids = [
+        f"{operation}: {_codes(of(operation, kind))}"
+        for kind in (GROUP, TRANSACTION)
+        for operation in ("Read", "Write", "Describe")
+        if of(operation, kind)
+    ]
+    who = role.what or f"`{role.name}`"
+    cells = (who, _codes(of("Read")), _codes(of("Write")), ", ".join(others), "; ".join(ids))
+    return tuple(cells)
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join("its own" if name == OF_USER else f"`{name}`" for name in names)
 
 
 def _rules(acls: Iterable[Acl]) -> Iterator[dict[str, Any]]:
-    """Yield the rules of a KafkaUser: one per resource, with all its operations."""
+    """Yield the rules of a KafkaUser: one for each resource, with all its operations."""
     by_resource: dict[tuple[str, str], list[str]] = {}
     for acl in sorted(acls, key=lambda acl: (acl.resource, acl.name, _ORDER.index(acl.operation))):
         by_resource.setdefault((acl.resource, acl.name), []).append(acl.operation)

@@ -2,6 +2,7 @@
 
     agents/settings ─▶ the settings in the chart's values.schema.json
     topics.yaml ─────▶ the chart's copy
+    agents/access/roles.py ─▶ the chart's acls.yaml, the table in docs/access.md
     models/ ─────────▶ JSON Schemas in models/schemas/
     docs/claims/figures.json ─▶ the curves in docs/claims/
     code, topics.yaml, schemas, commands ─▶ tables between `made from the code` marks in docs/
@@ -24,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deploy.tools import reference
+from deploy.tools import acls, reference
 from deploy.tools.chart import CHART, COMMITTED, RENDERED, ROOT, golden_text
 from deploy.tools.install import NotInstalledError, find
 from deploy.tools.settings_schema import as_json, settings_schema
@@ -41,6 +42,7 @@ def generated() -> dict[str, bytes]:
     """Return the content of every generated file that needs no tool, by its path in the project."""
     made = {
         "deploy/helm/topics.yaml": (ROOT / "topics.yaml").read_bytes(),
+        "deploy/helm/acls.yaml": acls.chart_file(),
         "deploy/helm/values.schema.json": _values_schema(),
     }
     schemas = {f"models/schemas/{name}": content for name, content in _record_schemas().items()}
@@ -89,6 +91,7 @@ def _tables(schemas: Mapping[str, bytes]) -> dict[str, Tables]:
             "settings": reference.settings,
             "metrics": reference.metrics,
         },
+        "docs/access.md": {"rights": acls.table},
         "docs/library.md": {"commands": partial(reference.commands, "urltree")},
         "docs/commands.md": {"commands": partial(reference.commands, "python -m agents")},
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
@@ -19,7 +20,7 @@ from agents.kafka.batches.limits import MIB, Limits
 from agents.kafka.batches.parser import Record
 
 GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
-TIME = 1_700_000_000_000  # milliseconds
+TIME = int(time.time() * 1000)  # milliseconds; Kafka deletes records of more than 7 days ago
 Compress = Callable[[bytes], bytes]
 
 

@@ -1,7 +1,7 @@
 """A job on a Kafka with an authorizer: each stage, command and client uses its own login.
 
-`Steps` has a function for each role of `deploy.tools.acls`. Together the steps use every right of the
-list, so that a right that is missing lets a step fail.
+`do` carries out the work of a command or a client, and `GuardedJob.input` has the records for a
+stage. Together they use every right of `agents.access.roles`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,25 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from click.testing import CliRunner, Result
 
 from agents.__main__ import main
+from agents.access.roles import Acl, Names, Role, acls_of, clients, commands, stages
+from agents.commands.dead_letters.search import Filter, find_dead_letters
 from agents.commands.round_trip import _waits, _where_it_is
 from agents.commands.state.dump import dump
 from agents.commands.topics import apply
-from agents.kafka.client import admin, consumer, options, partitions, producer
+from agents.kafka.client import (
+    admin,
+    consumer,
+    full_ranges,
+    options,
+    partitions,
+    producer,
+    read_records,
+)
+from agents.kafka.groups import committed_offsets
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.live_keys import live_keys
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
-from agents.settings.topics_file import declared_topics
-from deploy.tools.acls import Acl, Names, Role, acls_of, clients, commands, stages
 from models import document as documents
 from models import fetch as fetches
 from models import raw_html
@@ -42,7 +51,7 @@ from tests.guarded_kafka import Given, GuardedKafka
 from urltree.page import Page
 from urltree.pipeline import Pipeline
 
-NAMES = Names()
+NAMES = Names(Settings.model_validate({}))
 STAGES: Mapping[str, Role] = {role.name: role for role in stages(NAMES)}
 OTHERS: Mapping[str, Role] = {role.name: role for role in (*commands(NAMES), *clients())}
 ROLES: Mapping[str, Role] = {**STAGES, **OTHERS}
@@ -118,6 +127,10 @@ class GuardedJob:
         rows = [Sent(name, b"filled.example\0row", b"value") for name in NAMES.changelogs(*of)]
         await self.publish(rows)
 
+    async def apply(self) -> None:
+        """Create the topics as the administrator."""
+        await asyncio.to_thread(lambda: asyncio.run(apply(self.admin)))
+
     async def empty_tables(self) -> None:
         """Delete all rows of the changelogs and all feeds; each partition has a record."""
         names = [*NAMES.changelogs(*STAGES), "feeds"]
@@ -129,6 +142,24 @@ class GuardedJob:
                 gone.append(Sent(name, key, None, (), place.partition))
         await self.publish(gone)
 
+    async def delete_topic(self, name: str) -> None:
+        """Delete a topic, and wait until the brokers do not list it any more."""
+        async with admin(self.admin) as client:
+            await client.delete_topics([self.admin.topic(name)])
+            while self.admin.topic(name) in await client.list_topics():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+    async def wait_for_records(self, name: str, count: int) -> list[Any]:
+        """Return the records of a topic as soon as there are this many."""
+        async with asyncio.timeout(GUARD), consumer(self.admin) as client:
+            places = await partitions(client, self.admin.topic(name))
+            while True:
+                ranges = await full_ranges(client, places)
+                found = [record async for record in read_records(client, ranges)]
+                if len(found) >= count:
+                    return found
+                await asyncio.sleep(0.1)
+
     async def alter_topics(self) -> None:
         """Change a config of each topic, so that `topics apply` has to restore it."""
         async with admin(self.admin) as client:
@@ -137,9 +168,10 @@ class GuardedJob:
                     ConfigResourceType.TOPIC, self.admin.topic(name), {"retention.ms": "1234567"}
                 )
                 for name in NAMES.all
+                if self.admin.topic(name) in await client.list_topics()
             ]
             await client.alter_configs(wanted)
-            while any(  # until the brokers report the change
+            while any(  # noqa: ASYNC110 - until the brokers report the change
                 "1234567" not in str(configs.resources)
                 for configs in await client.describe_configs(wanted[-1:])
             ):
@@ -189,7 +221,7 @@ def document(domain: str, text: str, offset: int) -> bytes:
     return documents.encode(made)
 
 
-async def do(job: GuardedJob, role: str) -> None:
+async def do(job: GuardedJob, role: str) -> None:  # noqa: C901, PLR0912 - one case per role
     """Let a role that is no stage use all its rights once; an error of Kafka is raised.
 
     Before, the four stages have processed their inputs. For `forget` and `round-trip` the stages
@@ -201,7 +233,8 @@ async def do(job: GuardedJob, role: str) -> None:
             await job.run(role, "audit")
             await job.run(role, "audit", "--fetches")
         case ["dead-letters", "show"]:
-            await job.run(role, *command, f"{job.prefix}raw-html/0/0")
+            letter, *_ = await find_dead_letters(job.admin, Filter())
+            await job.run(role, *command, letter.origin)
         case ["dead-letters", "replay"]:
             await job.run(role, *command, "--all", "--yes", "--rate", "1000")
         case ["domain"]:
@@ -237,6 +270,8 @@ async def do(job: GuardedJob, role: str) -> None:
             await job.run(role, *command)
         case ["producer", *more]:
             await _produce(job, role, transactional=bool(more))
+        case ["autoscaler"]:
+            await _scale(job.settings(role))
         case ["consumer"]:
             await _consume(job, role)
         case _:  # dead-letters list, feeds export, feeds list, topics check
@@ -263,7 +298,7 @@ async def _restore(job: GuardedJob, role: str) -> None:
     with mine.open("wb") as out:
         await dump(job.admin, out)
     other = GuardedJob(job.kafka, f"{job.prefix}other-", job.directory)
-    await asyncio.to_thread(lambda: asyncio.run(apply(other.admin)))
+    await other.apply()
     await other.publish([sent for stage in STAGES for sent in other.input(stage)])
     await other.fill_tables(*STAGES)
     with others.open("wb") as out:
@@ -289,6 +324,14 @@ async def _produce(job: GuardedJob, role: str, *, transactional: bool) -> None:
             await client.send_and_wait(topic, value, SITE.encode())
     finally:
         await client.stop()
+
+
+async def _scale(settings: Settings) -> None:
+    """Ask for the lag of two stages."""
+    for stage, topic in (("normalize", "raw-html"), ("extract", "documents")):
+        await committed_offsets(settings, stage, topic)
+        async with consumer(settings) as client:
+            await client.end_offsets(await partitions(client, settings.topic(topic)))
 
 
 async def _consume(job: GuardedJob, role: str) -> None:

@@ -62,7 +62,7 @@ def test_letters_are_listed_by_filter_and_counted(prefix: str, publish: Publish,
 def test_an_origin_is_listed_as_it_is(prefix: str, publish: Publish, run: Run) -> None:
     """Each origin is on one line of the list, however long it is, so that it can be copied.
 
-    A long message is folded in its column, and no part of its first 200 characters is cut.
+    The first 200 characters of a message are not cut, either.
     """
     letter = DeadLetter(
         f"{prefix}raw-html/0/{10**18}", "normalize", "parts-failed", "m" * 200, "t", original()
@@ -72,8 +72,7 @@ def test_an_origin_is_listed_as_it_is(prefix: str, publish: Publish, run: Run) -
     lines = run("dead-letters", "list").stdout.splitlines()
     for one in (letter, longest):
         assert sum(one.origin in line.split() for line in lines) == 1
-    folded = [line for line in lines if line.strip().strip("m") == ""]
-    assert sum(line.count("m") for line in folded) == 160  # the first 40 are beside the origin
+    assert any("m" * 200 in line for line in lines)
 
 
 def test_the_last_letter_of_an_origin_counts(prefix: str, publish: Publish, run: Run) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,11 +52,11 @@ def compare(topics: Topics, options: Mapping[str, Any]) -> Comparison:
     """
     result = Comparison()
     ours = of_job(topics)
-    excluded = _excluded(topics)
+    excluded, refused = _judged_again(topics), _too_large(topics)
     for domain, pages in _by_domain(topics).items():
         if len({page.partition for page in pages}) > 1:
             result.unordered += 1
-        elif domain in excluded:
+        elif domain in excluded or any(page.place in refused for page in pages):
             result.left.append(domain)
         else:
             result.domains += 1
@@ -127,12 +127,8 @@ def _by_domain(topics: Topics) -> dict[str, list[Record]]:
     return found
 
 
-def _excluded(topics: Topics) -> set[str]:
-    """Return the domains in which a page was judged again after it had left its window.
-
-    A dead letter `too-large` excludes its domain, too, because a lowered max.message.bytes is no
-    option of the library.
-    """
+def _judged_again(topics: Topics) -> set[str]:
+    """Return the domains in which a page was judged again after it had left its window."""
     gone = {one.key for one in topics[ROWS] if one.value is None}
     said: set[tuple[str, int]] = set()
     found = set()
@@ -143,14 +139,19 @@ def _excluded(topics: Topics) -> set[str]:
         if place in said and row in gone:
             found.add(value["domain"])
         said.add(place)
-    return found | set(_too_large(topics))
+    return found
 
 
-def _too_large(topics: Topics) -> Iterator[str]:
-    for one in topics["dead-letters"]:
-        if one.header("urltree-reason") == "too-large":
-            key = next((v for k, v in one.headers if k == "urltree-key"), None)
-            yield (key or b"").decode(errors="replace")
+def _too_large(topics: Topics) -> set[str]:
+    """Return the origins of pages that a limit refused.
+
+    The limits max_page_bytes and max.message.bytes are no options of the library.
+    """
+    return {
+        (one.key or b"").decode()
+        for one in topics["dead-letters"]
+        if one.header("urltree-reason") == "too-large"
+    }
 
 
 def _difference(ours: Outcome | None, theirs: Outcome) -> str:

@@ -7,10 +7,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aiokafka.errors import KafkaError as ClientError
 from aiokafka.protocol.admin import AlterPartitionReassignmentsRequest
 from confluent_kafka import ElectionType, KafkaException
 from confluent_kafka.admin import (
@@ -36,8 +37,11 @@ from tests.three_brokers import Node, ThreeBrokers
 CLOCK = Path(__file__).with_name("clock.py")
 PATIENCE = 120.0  # longest wait until a fault is over for the cluster, in seconds
 
+LATE = 10.0  # seconds after the end of the load in which a late fault is still injected
+
 _TICK = 0.2
 _AGAIN = 1.0  # seconds until a process that ended by itself is started again
+_WORDS = 500  # largest number of characters of a line of a log that is kept
 _LIMIT = "max.message.bytes"
 _WRITES = {
     "poll": "fetches",
@@ -75,6 +79,7 @@ class Injector:
         disks: the small disks by the name of a worker or of a broker.
         done: faults so far.
         ends: number of ends of a process that no fault has asked for, by name and exit code.
+        last_words: for each such end of a worker, the last line of its log.
     """
 
     plan: Plan
@@ -85,6 +90,7 @@ class Injector:
     disks: Mapping[str, SmallDisk]
     done: list[Done] = field(default_factory=list)
     ends: Counter[str] = field(default_factory=Counter)
+    last_words: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Make the locks and the threads of the two rows of faults."""
@@ -144,6 +150,8 @@ class Injector:
             done.end = time.monotonic()
 
     def _inject(self, fault: Fault) -> None:
+        if time.monotonic() > self._started + self.plan.seconds + LATE:
+            raise SkippedError("the faults before it lasted until after the load")
         act: dict[Kind, Callable[[Fault], None]] = {
             Kind.KILL_WORKER: self._kill_worker,
             Kind.LOSE_WORKER: self._kill_worker,
@@ -154,10 +162,11 @@ class Injector:
             Kind.DELAY: lambda one: self._weather(one, lambda: self.proxies.delay(one.detail)),
             Kind.HOLD_UP: lambda one: self._weather(one, lambda: self._hold(UP)),
             Kind.HOLD_DOWN: lambda one: self._weather(one, lambda: self._hold(DOWN)),
-            Kind.FULL_WORKER: lambda one: self._fill(one, one.target),
+            Kind.FULL_WORKER: self._fill_worker,
             Kind.CLOCK: self._clock,
             Kind.REVOKE: self._revoke,
             Kind.KILL_BROKER: self._kill_broker,
+            Kind.KILL_BROKERS: self._kill_brokers,
             Kind.FREEZE_BROKER: self._freeze_broker,
             Kind.RESTART_BROKER: lambda one: self._restart_broker(self._node(one.target)),
             Kind.ROLL_BROKERS: self._roll_brokers,
@@ -245,17 +254,28 @@ class Injector:
 
     # Disks
 
-    def _fill(self, fault: Fault, name: str) -> None:
+    def _disk(self, name: str) -> SmallDisk:
         disk = self.disks[name]
         if disk.problem is not None:
             raise SkippedError(disk.problem)
+        return disk
+
+    def _fill_worker(self, fault: Fault) -> None:
+        """Fill the disk, and kill the worker after half of the time: it starts on a full disk."""
+        disk, worker = self._disk(fault.target), self._workers[fault.target]
         disk.fill()
-        self._sleep(fault.seconds)
+        self._sleep(fault.seconds / 2)
+        with self._held_down(worker.name):
+            worker.kill()
+            worker.start(wait=False)
+        self._sleep(fault.seconds / 2)
         disk.free()
 
     def _fill_broker(self, fault: Fault) -> None:
-        node = self._node(fault.target)
-        self._fill(fault, f"broker {fault.target}")
+        disk, node = self._disk(f"broker {fault.target}"), self._node(fault.target)
+        disk.fill()
+        self._sleep(fault.seconds)
+        disk.free()
         self._sleep(1)
         with self._held_down(f"broker {node.number}"):
             if not node.is_running:
@@ -271,6 +291,20 @@ class Injector:
             node.kill()
             self._sleep(fault.seconds)
             node.start()
+        self._wait_all()
+
+    def _kill_brokers(self, fault: Fault) -> None:
+        """Kill the majority: Kafka elects no leader and takes no record until one is back."""
+        dying = [node for node in self.cluster.nodes if node is not self._node(fault.target)]
+        with ExitStack() as stack:
+            for node in dying:
+                stack.enter_context(self._held_down(f"broker {node.number}"))
+                node.kill()
+            self._sleep(fault.seconds)
+            for node in dying:
+                node.launch()
+            for node in dying:
+                node.wait_ready()
         self._wait_all()
 
     def _freeze_broker(self, fault: Fault) -> None:
@@ -303,7 +337,15 @@ class Injector:
             name: {number: one.replicas for number, one in topic.partitions.items()}
             for name, topic in topics.items()
         }
-        asyncio.run(self._reassign(orders))
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                asyncio.run(self._reassign(orders))
+                break
+            except ClientError:  # a broker is not back yet
+                if time.monotonic() > deadline:
+                    raise
+                self._sleep(1)
         with suppress(KafkaException):  # partitions whose leader was elected already
             client.elect_leaders(ElectionType.PREFERRED).result()
 
@@ -395,6 +437,8 @@ class Injector:
         if name not in self._ended:
             self._ended[name] = now
             self.ends[f"{name}: {code}"] += 1
+            last = process.log().splitlines()[-1:]
+            self.last_words += [f"{now - self._started:.1f} s {name}: {code}: {last}"[:_WORDS]]
         elif now - self._ended[name] >= _AGAIN:
             del self._ended[name]
             process.kill()

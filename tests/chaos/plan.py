@@ -49,6 +49,7 @@ class Kind(StrEnum):
     CLOCK = "set worker's clock off by a day"
     REVOKE = "revoke worker's right to write"
     KILL_BROKER = "kill broker"
+    KILL_BROKERS = "kill two brokers"
     FREEZE_BROKER = "freeze broker"
     RESTART_BROKER = "restart broker"
     ROLL_BROKERS = "restart brokers in turn"
@@ -74,6 +75,7 @@ OF_WORKERS = {
 }
 OF_BROKERS = {
     Kind.KILL_BROKER: 4,
+    Kind.KILL_BROKERS: 1,
     Kind.FREEZE_BROKER: 3,
     Kind.RESTART_BROKER: 2,
     Kind.ROLL_BROKERS: 2,
@@ -90,7 +92,8 @@ class Fault:
     Attributes:
         at: seconds since the start of the load at which it begins, unless the fault before it in
             its row lasts longer.
-        target: name of a worker (`extract-1`), a stage, a topic, or the number of a broker.
+        target: name of a worker (`extract-1`), a stage, a topic, or the number of a broker; of two
+            brokers that are killed, the number of the one that lives.
         seconds: duration; 0 for a fault that is a moment.
         detail: what else the kind needs, such as the delay or the clock's error in seconds.
     """
@@ -259,6 +262,7 @@ def _fault(random: Random, kind: Kind, at: float, proxied: str, small: tuple[str
         Kind.CLOCK: (worker, 20.0, day),
         Kind.REVOKE: (proxied, some, 0.0),
         Kind.KILL_BROKER: (broker, soon, 0.0),
+        Kind.KILL_BROKERS: (broker, random.choice((some, 40.0)), 0.0),
         Kind.FREEZE_BROKER: (broker, random.choice((3.0, beyond_session)), 0.0),
         Kind.RESTART_BROKER: (broker, 0.0, 0.0),
         Kind.ROLL_BROKERS: ("all", 0.0, 0.0),

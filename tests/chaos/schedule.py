@@ -55,7 +55,10 @@ class Result:
         seconds: duration of everything.
         skipped: why parts of the plan were not carried out.
         longest: the longest silence of the output, and the faults that were then active.
+        refused: reasons why Kafka did not take an input; such an input is not accounted for.
+        proxied: number of connections that went through the proxies.
         ends: ends of processes that no fault has asked for, by name and exit code.
+        last_words: the last line of the log at each of these ends.
         topics: all records, for further tests.
         unfinished: what was not finished in time after the last fault; empty if all was.
     """
@@ -68,7 +71,10 @@ class Result:
     skipped: list[str]
     longest: Silence | None
     causes: list[Fault]
+    refused: list[str]
+    proxied: int
     ends: dict[str, int]
+    last_words: list[str]
     topics: Topics = field(repr=False)
     unfinished: str = ""
 
@@ -107,6 +113,8 @@ class Result:
             "skipped": self.skipped,
             "inputs": len(self.ledger.inputs),
             "stories": len(self.ledger.links),
+            "refused_to_producers": self.refused,
+            "proxied_connections": self.proxied,
             "outcomes": dict(found.outcomes),
             "repeats": found.repeats,
             "lost": found.lost,
@@ -123,6 +131,7 @@ class Result:
             "longest_silence": round(self.longest.seconds, 1) if self.longest else 0,
             "silence_causes": [str(fault) for fault in self.causes],
             "ends": self.ends,
+            "last_words": self.last_words,
             "unfinished": self.unfinished,
         }
 
@@ -178,7 +187,10 @@ class Run:
             skipped=self.skipped,
             longest=longest,
             causes=causes,
+            refused=[f"{id_}: {why}" for load in self.loads for id_, why in load.refused.items()],
+            proxied=self.proxies.connections,
             ends=dict(self.faults.ends),
+            last_words=self.faults.last_words,
             topics=topics,
             unfinished=unfinished,
         )

@@ -19,7 +19,7 @@ from tests.chaos.records import Record, Topics
 from tests.chaos.schedule import Result, Run, options_of
 from tests.conftest import Record as Report
 
-QUICK = 170  # seed whose plan for 15 s kills a worker and a broker
+QUICK = 1440  # seed whose plan for 15 s kills a worker and a broker
 SECONDS = 15.0
 SEEDS = range(1, 6)
 LONG = 120.0
@@ -39,6 +39,8 @@ def test_nothing_is_lost_in_a_short_schedule(quick: Result, record: Report) -> N
     assert quick.complaints == []
     assert quick.unfinished == ""
     assert quick.comparison.pages > 50
+    assert quick.proxied > 0
+    assert quick.refused == []
 
 
 @pytest.mark.thorough

@@ -51,6 +51,13 @@ BY_THE_CHART = [
     ("stages.extract.resources.limits.memory=512Mi", "12 partitions of tables need 676Mi"),
     ("stages.extract.settings.trees_bytes=4294967296", "raise the limit, or run more replicas"),
     ("topics.manage=strimzi", "set topics.strimzi.cluster to the name of your Kafka resource"),
+    (
+        "users.manage=strimzi,topics.manage=none",
+        "set users.strimzi.cluster to the name of your Kafka resource",
+    ),
+    ("users.manage=strimzi,topics.manage=none", "set kafka.security to SASL_SSL"),
+    ("users.manage=strimzi", "set topics.manage to strimzi or none"),
+    ("users.producers[0].name=crawler", "set users.manage to strimzi"),
     ("topics.file=topics: [{name: a}]", "topics.file declares no partitions"),
     (f"{RESET}", 'set reset.confirm to "extract of urltree"'),
     (

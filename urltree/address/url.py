@@ -28,6 +28,7 @@ Parameter = tuple[str, str]
 _SCHEMES = {"http:", "https:"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_DOTS = re.compile(r"/\.\.?(?:/|\Z)")
 # Matches an escape, or a character that a path cannot contain (RFC 3986, section 3.3: pchar).
 _TO_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
 
@@ -83,7 +84,7 @@ def normalise(url: str) -> NormalUrl:
         scheme[:-1],
         _host(url, parsed.hostname),
         parsed.port,
-        _escape(parsed.pathname),
+        _without_dots(_escape(parsed.pathname)),
         _parameters(parsed.search[1:]),
         "" if fragment is None else "#!" + fragment,
     )
@@ -113,6 +114,21 @@ def _host(url: str, hostname: str) -> str:
     if not host or host.startswith(".") or host.endswith(".") or ".." in host:
         raise _bad(url, "has a host with an empty label")
     return host
+
+
+def _without_dots(path: str) -> str:
+    """Resolve the dot segments that can_ada 3.0 has left: in `/x/.y/../z` it leaves all of them."""
+    if not _DOTS.search(path):
+        return path
+    kept: list[str] = []
+    for segment in path[1:].split("/"):
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if path.endswith(("/.", "/..")):
+        kept.append("")
+    return "/" + "/".join(kept)
 
 
 def _parameters(search: str) -> tuple[Parameter, ...]:

@@ -2,7 +2,7 @@
 
 {{- define "urltree.checks" -}}
 {{- $problems := list -}}
-{{- range list "kafka" "headers" "image" "stages" "autoscaling" "topics" "reset" "pods" "monitoring" -}}
+{{- range list "kafka" "headers" "image" "stages" "autoscaling" "topics" "users" "reset" "pods" "monitoring" -}}
 {{- range include (printf "urltree.checks.%s" .) $ | splitList "\n" -}}
 {{- if trim . }}{{ $problems = append $problems (trim .) }}{{ end -}}
 {{- end -}}
@@ -24,10 +24,10 @@ kafka.brokers is empty: set it to at least one broker, for example kafka:9092
 kafka.sasl.mechanism is OAUTHBEARER: set kafka.sasl.oauth.tokenUrl, .clientId and .clientSecret.secret, the name of a Secret
 {{- end }}
 {{- else }}
-{{- if not $sasl.username }}
+{{- if and (not $sasl.username) (ne $.Values.users.manage "strimzi") }}
 kafka.security is {{ .security }}: set kafka.sasl.username
 {{- end }}
-{{- if not $sasl.password.secret }}
+{{- if and (not $sasl.password.secret) (ne $.Values.users.manage "strimzi") }}
 kafka.security is {{ .security }}: set kafka.sasl.password.secret to the name of the Secret that contains the password
 {{- end }}
 {{- end }}
@@ -127,6 +127,24 @@ cannot look it up. Workers check the number at start. */}}
 {{- $before := include "urltree.topics.partitionsOf" $file | int }}
 {{- if and $before (ne $before $now) }}
 topics have {{ $before }} partitions, and topics.file declares {{ $now }}: the number cannot change. Set it back to {{ $before }}, or move to a new release (docs/operations.md, "Repartition")
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "urltree.checks.users" -}}
+{{- with .Values.users }}
+{{- if eq .manage "strimzi" }}
+{{- if not .strimzi.cluster }}
+users.manage is strimzi: set users.strimzi.cluster to the name of your Kafka resource
+{{- end }}
+{{- if not (and (hasPrefix "SASL" $.Values.kafka.security) (eq $.Values.kafka.sasl.mechanism "SCRAM-SHA-512")) }}
+users.manage is strimzi, and its users log in by SCRAM-SHA-512: set kafka.security to SASL_SSL, and kafka.sasl.mechanism to SCRAM-SHA-512
+{{- end }}
+{{- if eq $.Values.topics.manage "job" }}
+users.manage is strimzi, but the Job that creates topics runs before its user exists: set topics.manage to strimzi or none
+{{- end }}
+{{- else if or .producers .consumers }}
+users.producers and users.consumers make KafkaUsers: set users.manage to strimzi
 {{- end }}
 {{- end }}
 {{- end -}}

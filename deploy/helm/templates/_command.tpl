@@ -53,7 +53,7 @@ containers:
     command: [python, -m, agents]
     args: {{- toYaml .args | nindent 6 }}
     env:
-      {{- include "urltree.pod.env" .root | nindent 6 }}
+      {{- include "urltree.pod.env" . | nindent 6 }}
       {{- if ne .component "topics" }}
       {{- with include "urltree.headers.env" .root | trim }}{{ . | nindent 6 }}{{ end }}
       {{- end }}
@@ -69,7 +69,7 @@ containers:
       {{- toYaml . | nindent 6 }}
       {{- end }}
 volumes:
-  {{- include "urltree.pod.volumes" . | nindent 2 }}
+  {{- include "urltree.pod.volumes" (dict "root" .root "component" .component "topics" .topics) | nindent 2 }}
   - name: data
     emptyDir:
       sizeLimit: 64Mi

@@ -1,6 +1,24 @@
 {{/* The connection of a pod to Kafka. Secrets are files, never environment variables: a variable is
 visible in `kubectl describe`, in crash reports and in every child process. */}}
 
+{{/* The name of the KafkaUser of a component. All commands share one user. */}}
+{{- define "urltree.kafka.user" -}}
+{{- $own := has .component (list "poll" "fetch" "normalize" "extract" "autoscaling") -}}
+{{- printf "%s-%s" (include "urltree.fullname" .root) (ternary .component "operator" $own) -}}
+{{- end -}}
+
+{{/* The values under which a component reaches Kafka, as JSON: {"Values": {"kafka": …}}. With
+KafkaUsers, the user and the Secret that Strimzi makes for it replace those of kafka.sasl. */}}
+{{- define "urltree.kafka.login" -}}
+{{- $kafka := deepCopy .root.Values.kafka -}}
+{{- if eq .root.Values.users.manage "strimzi" -}}
+{{- $user := include "urltree.kafka.user" . -}}
+{{- $login := dict "username" $user "password" (dict "secret" $user "key" "password") -}}
+{{- $_ := set $kafka "sasl" (mergeOverwrite $kafka.sasl $login) -}}
+{{- end -}}
+{{- dict "Values" (dict "kafka" $kafka) | toJson -}}
+{{- end -}}
+
 {{- define "urltree.kafka.logsIn" -}}
 {{- if hasPrefix "SASL" .Values.kafka.security }}true{{ end -}}
 {{- end -}}

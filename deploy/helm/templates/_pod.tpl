@@ -45,22 +45,22 @@ capabilities:
 {{- end }}
 {{- end -}}
 
-{{/* Environment variables of workers and commands. */}}
+{{/* Environment variables of workers and commands. Context: root, component. */}}
 {{- define "urltree.pod.env" -}}
 - name: URLTREE_DATA_DIR
   value: /var/lib/urltree
 - name: URLTREE_TOPICS_FILE
   value: /etc/urltree/topics.yaml
-{{- with .Values.topics.replicas }}
+{{- with .root.Values.topics.replicas }}
 - name: URLTREE_TOPICS_REPLICAS
   value: {{ int . | quote }}
 {{- end }}
-{{ include "urltree.kafka.env" . }}
+{{ include "urltree.kafka.env" (include "urltree.kafka.login" . | fromJson) }}
 {{- end -}}
 
 {{/* Sources of the volume with secrets: of the connection to Kafka, and of the key for headers. */}}
 {{- define "urltree.pod.secrets" -}}
-{{- include "urltree.kafka.secrets" .root }}
+{{- include "urltree.kafka.secrets" (include "urltree.kafka.login" . | fromJson) }}
 {{- if ne .component "topics" }}{{ include "urltree.headers.secrets" .root }}{{ end }}
 {{- end -}}
 

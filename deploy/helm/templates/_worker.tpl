@@ -11,7 +11,7 @@
   value: 0.0.0.0
 - name: URLTREE_WEB_PORT
   value: "8080"
-{{ include "urltree.pod.env" .root }}
+{{ include "urltree.pod.env" . }}
 {{- include "urltree.headers.env" .root }}
 {{- $settings := include "urltree.settings.merged" . | fromJson -}}
 {{- include "urltree.settings.env" (mergeOverwrite $settings (include "urltree.memory.derived" . | fromJson)) }}

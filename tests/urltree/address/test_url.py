@@ -44,6 +44,9 @@ HARD_CASES = {
     "http://example.com/a/./b/../../c": "http://example.com/c",
     "http://example.com/a/%2E%2e/b": "http://example.com/b",
     "http://example.com/../../a": "http://example.com/a",
+    "http://example.com/a/.b/../c": "http://example.com/a/c",
+    "http://example.com/a/.b/c/..": "http://example.com/a/.b/",
+    "http://example.com/a/.b/./../../../": "http://example.com/",
     "http://example.com/a//b": "http://example.com/a//b",
     # WHATWG: backslashes become slashes; tabs, line ends and outer spaces are dropped
     "http:\\\\example.com\\a": "http://example.com/a",
