@@ -17,20 +17,19 @@ moves to another worker.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from time import time
 
-from aiokafka.structs import RecordMetadata
 from faust.types.tuples import Message
 
 from agents.app import make_table
 from agents.document_stage import DocumentStage
-from agents.forgetting import keys_to_delete, tombstones
+from agents.forgetting import tombstones
 from agents.incoming import arrival_of
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import RoutedKey
-from agents.kafka.tables.table import ConfirmedTable, row_id, row_key, row_prefix
+from agents.kafka.tables.table import Confirmed, ConfirmedTable, row_id, row_key, row_prefix
 from agents.memory import Memory
 from agents.settings.job import Settings
 from agents.stage import OURS
@@ -44,9 +43,9 @@ from urltree.document import Document
 from urltree.heuristics.protocol import Verdict
 from urltree.page import PageError, Reason
 from urltree.pipeline import Pipeline, Superseded
+from urltree.site.packed_document import unpack
+from urltree.site.row import Row
 from urltree.site.site import Relation, Site
-
-Confirmed = asyncio.Future[RecordMetadata]
 
 _MAX_BRANCH_BYTES = 65_535  # a row stores the length of the branch in two bytes
 
@@ -98,11 +97,14 @@ class Extract(DocumentStage):
             "memory_bytes", "Estimated size of the trees in memory.", lambda: self._sites.size
         )
 
-    async def take(self, message: Message, origin: str, work: Work) -> None:  # noqa: ARG002
+    async def take(self, message: Message, origin: str, work: Work) -> None:
         """Learn a document, store its row, and publish its clean text."""
         document = documents.decode(message.value)
-        self._check(document, message)
         partition, domain = message.partition, document.domain
+        if await self.forgotten.covers(message, origin, domain, [document.id]):
+            self.metrics.forgotten.inc()
+            return
+        self._check(document, message)
         store = TableRows(self.table, self.first, partition, domain)
         site = await self._site(partition, domain, store, work)
         learned = self._pipeline.learn(document, site, store)
@@ -125,12 +127,19 @@ class Extract(DocumentStage):
         if learned.relation is not Relation.REPLAY and (at := arrival_of(message)) is not None:
             sent.add_done_callback(partial(self._observe_page, at))
 
+    def identify(self, message: Message) -> tuple[str, Sequence[str]]:
+        """Return the domain and the id of an invalid document, as far as they can be read."""
+        try:
+            document = documents.decode(message.value)
+        except PageError:
+            return (message.key or b"").decode(errors="replace"), ()
+        return document.domain, [document.id]
+
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
         """Delete rows, and send tombstones for their clean text; the last one is the answer."""
-        keys = keys_to_delete(self.table, partition, forget)
-        await self.delete(self.table, partition, keys, work)
-        kept = keys_to_delete(self.first, partition, forget)
-        await self._drop_first(partition, forget.domain, map(row_id, kept), work)
+        keys = await self.forget_rows(self.table, partition, forget, work)
+        self.metrics.evicted.inc(len(keys))
+        await self.forget_rows(self.first, partition, forget, work)
         for key in tombstones(keys, origin):
             await self.send(work, "clean-text", RoutedKey(partition, key), None)
 
@@ -146,12 +155,22 @@ class Extract(DocumentStage):
         """Return the state of a site; if the state is not in memory, rebuild it from the rows."""
         site = self._sites.get(partition, domain)
         if site is None:
+            await self._delete_forgotten(partition, domain, work)
             site, stale, dropped = self._pipeline.open_site(store)
             await self._delete_rows(partition, domain, stale, work)
             await self._drop_first(partition, domain, dropped, work)
             self._sites.add(partition, domain, site)
             self.metrics.rebuilds.inc()
         return site
+
+    async def _delete_forgotten(self, partition: int, domain: str, work: Work) -> None:
+        """Delete the rows and first pages of forgotten pages, which a restored dump may contain."""
+        prefix = row_prefix(domain)
+        rows = ((key, Row.decode(row).origin) for key, row in self.table.scan(partition, prefix))
+        pages = ((key, unpack(page).origin) for key, page in self.first.scan(partition, prefix))
+        for table, found in ((self.table, rows), (self.first, pages)):
+            keys = await self.forgotten.of_rows(partition, domain, found)
+            await self.delete(table, partition, keys, work)
 
     async def _revise(self, site: Site, store: TableRows, domain: str, work: Work) -> None:
         """Judge the first pages of a site again when they are due, then delete their stored bytes.

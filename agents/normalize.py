@@ -11,11 +11,13 @@ dead letter counts as new when it is corrected and replayed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from faust.types.tuples import Message
 
 from agents.app import make_table
 from agents.document_stage import DocumentStage
-from agents.forgetting import HEADERS, keys_to_delete
+from agents.forgetting import HEADERS
 from agents.incoming import arrived, is_in_place
 from agents.kafka.delivery import OnFailure, Work
 from agents.kafka.partitions import RoutedKey
@@ -29,6 +31,7 @@ from models import headers as names
 from models import raw_html
 from models.command import Forget
 from models.headers import header
+from models.origin import Origin
 from urltree.page import Page, PageError, Reason
 from urltree.pipeline import Pipeline, Prepared
 from urltree.site.deduplication import Arrival, Duplicate
@@ -44,7 +47,7 @@ class Normalize(DocumentStage):
         super().__init__(settings, on_failure)
         self.table = make_table(self.app, "seen")
         self.schemes = Schemes(settings)
-        self.sites = SeenSites(self.table, settings.horizons, self.metrics)
+        self.sites = SeenSites(self.table, settings.horizons, self.metrics, self.forgotten)
         self._pipeline = Pipeline(settings.pipeline, max_page_bytes=settings.max_page_bytes)
         self.metrics.gauge("domains", "Domains in memory.", lambda: len(self.sites))
 
@@ -59,18 +62,33 @@ class Normalize(DocumentStage):
         partition = message.partition
         seen = await self.sites.get(partition, domain, work)
         prepared = self._pipeline.prepare(page, origin, schemes, seen)
-        if isinstance(prepared, Duplicate):
+        found = prepared.key if isinstance(prepared, Duplicate) else prepared.document
+        if await self.forgotten.covers(message, origin, domain, [found.id]):
+            self.metrics.forgotten.inc()
+        elif isinstance(prepared, Duplicate):
             await self._report(page, origin, prepared, work)
         else:
             await self._forward(prepared, partition, work)
             if prepared.arrival is Arrival.NEW:
                 await self.sites.add(partition, domain, prepared.seen.time, work)
 
+    async def complete(self, forget: Forget, message: Message) -> Forget:
+        """Return a command with offsets of the present topic raw-html."""
+        place = Origin(message.topic, message.partition, message.offset)
+        return await self.forgotten.complete(forget, place)
+
+    def identify(self, message: Message) -> tuple[str, Sequence[str]]:
+        """Return the domain and the ids of an invalid page, as far as they can be read."""
+        try:
+            keys = self.schemes.keys(raw_html.decode(message.value, message.headers))
+        except PageError:
+            return (message.key or b"").decode(errors="replace"), ()
+        return keys[0].domain, [key.id for key in keys]
+
     async def obey(self, forget: Forget, partition: int, origin: str, work: Work) -> None:
         """Delete the `seen` records of a page or a domain, and send the command to `extract`."""
-        await self.delete(
-            self.table, partition, keys_to_delete(self.table, partition, forget), work
-        )
+        keys = await self.forget_rows(self.table, partition, forget, work)
+        self.metrics.evicted.inc(len(keys))
         headers = [*HEADERS, (names.ORIGIN, origin.encode())]
         to = RoutedKey(partition, forget.domain.encode())
         await self.send(work, "documents", to, forget.encode(), headers)

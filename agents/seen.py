@@ -9,6 +9,7 @@ costs about 3 µs per new document.
 
 from __future__ import annotations
 
+from agents.forgetting import Forgotten
 from agents.kafka.delivery import Work
 from agents.kafka.tables.table import ConfirmedTable, row_key, row_prefix
 from agents.memory import Memory
@@ -50,8 +51,11 @@ class SeenSite:
 class SeenSites:
     """The sites in memory. The records of a site are read from `seen` when first needed."""
 
-    def __init__(self, table: ConfirmedTable, bound: int, metrics: Metrics) -> None:
+    def __init__(
+        self, table: ConfirmedTable, bound: int, metrics: Metrics, forgotten: Forgotten
+    ) -> None:
         self._table = table
+        self._forgotten = forgotten
         self._metrics = metrics
         self._memory: Memory[SeenSite] = Memory(bound, lambda _: 1)
 
@@ -70,6 +74,7 @@ class SeenSites:
         """Return a site; if it is not in memory, read its records from the table `seen`."""
         found = self._memory.get(partition, domain)
         if found is None:
+            await self._delete_forgotten(partition, domain, work)
             found = SeenSite(self._table, partition, domain)
             times = found.times()
             found.horizon = Horizon(time for _, time in times)
@@ -86,6 +91,13 @@ class SeenSites:
         found.left -= 1
         if found.left <= 0:
             await self._sweep(partition, found, found.times(), work)
+
+    async def _delete_forgotten(self, partition: int, domain: str, work: Work) -> None:
+        """Delete the records of forgotten pages, which a restored dump may contain."""
+        rows = self._table.scan(partition, row_prefix(domain))
+        origins = ((key, Seen.decode(value).origin) for key, value in rows)
+        for key in await self._forgotten.of_rows(partition, domain, origins):
+            work.wait_for(await self._table.delete(partition, key))
 
     async def _sweep(
         self, partition: int, site: SeenSite, times: list[tuple[bytes, int]], work: Work

@@ -57,6 +57,7 @@ _LONGEST = (
     "agents/test_pipeline.py",
     "agents/test_operations.py",
     "agents/test_forget.py",
+    "agents/test_forgotten_pages.py",
     "agents/test_poll_failures.py",
     "job/test_same_everywhere.py",
     "job/test_revision.py",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from agents.forgetting import HEADERS, answer
 from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
+from agents.kafka.topic_ids import topic_id
 from agents.settings.job import Settings, load_settings
 from agents.settings.schemes import Schemes
 from models import clean_text
@@ -71,13 +73,25 @@ async def resolve(settings: Settings, target: str) -> Forget:
     return Forget(domain, tuple(sorted(ids)))
 
 
-async def forget(settings: Settings, command: Forget, wait: float) -> Forgotten:
-    """Send the command, wait for the answer, and delete the clean text that has no row."""
+async def forget(
+    settings: Settings, command: Forget, wait: float, *, remember: bool = True
+) -> Forgotten:
+    """Send the command, wait for the answer, and delete the clean text that has no row.
+
+    Args:
+        settings: Settings of the job.
+        command: The command.
+        wait: Seconds to wait for the answer.
+        remember: Whether the stages store a marker, so that a page that is read again later is not
+            published.
+    """
     async with consumer(settings) as client, producer(settings) as out:
         key = command.domain.encode()
         assigned = await partitions(client, settings.topic("clean-text"))
         place = TopicPartition(assigned[0].topic, partition_of(key, len(assigned)))
         start = (await client.end_offsets([place]))[place]
+        if remember:
+            command = await _with_offsets(settings, client, command)
         record = SignedRecord(settings.topic("raw-html"), key, command.encode(), HEADERS)
         headers = settings.header_keys.sign(record)
         sent = await out.send_and_wait(
@@ -126,6 +140,18 @@ def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> Non
             err=True,
         )
     raise SystemExit(0 if done.answered else 1)
+
+
+async def _with_offsets(settings: Settings, client: AIOKafkaConsumer, command: Forget) -> Forget:
+    """Return the command with the ends of all partitions of raw-html.
+
+    The pages before the ends are forgotten, also those that were published with a wrong key to
+    another partition than the command.
+    """
+    places = await partitions(client, settings.topic("raw-html"))
+    ends = await client.end_offsets(places)
+    known = await topic_id(settings, "raw-html")
+    return replace(command, topic=known, before=tuple(ends[place] for place in places))
 
 
 def _domain(scheme: KeyScheme, target: str) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agents.settings.job import Settings, SettingsError
-from urltree.address.url_key import KeyScheme
+from urltree.address.url_key import KeyScheme, UrlKey
+from urltree.html.tokenizer import tokenize
 from urltree.page import Page, microseconds
 
 
@@ -41,6 +42,18 @@ class Schemes:
         if self._since is not None and page.time is not None and page.time < self._since:
             return self._now[::-1]
         return self._now
+
+    def keys(self, page: Page) -> list[UrlKey]:
+        """Return all URL keys that a page may have; the first is the one of the page's time.
+
+        Raises:
+            PageError: The page has no valid URL, or its title is needed and cannot be read.
+        """
+
+        def title() -> str | None:
+            return page.title or tokenize(page.html, page.content_type).title
+
+        return [scheme.key(page.final_url or "", title) for scheme in self.of(page)]
 
     def domain(self, url: str) -> str:
         """Return the registrable domain of a URL under the current scheme.

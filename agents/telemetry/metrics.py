@@ -111,6 +111,9 @@ class Metrics:
         self.evicted = self._counter(
             "evicted", "Rows deleted because of age, the number of documents, or `forget`."
         )
+        self.forgotten = self._counter(
+            "forgotten", "Records of forgotten pages that were read again and not published."
+        )
         self.rebuilds = self._counter(
             "rebuilds", "Domains whose state was read from their rows into memory."
         )

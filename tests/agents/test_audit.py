@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -11,14 +12,18 @@ import pytest
 from agents.commands.audit.command import Audit, account, auditing
 from agents.commands.audit.gone import Gone
 from agents.commands.audit.ledger import Accounts, AuditOutcome, Ledger
+from agents.forgetting import changelog
+from agents.kafka.partitions import partition_of
+from agents.kafka.tables.table import row_prefix
+from agents.kafka.topic_ids import topic_id
 from agents.settings.job import Settings, SettingsError
 from agents.settings.schemes import Schemes
 from models import clean_text, duplicate, raw_html
-from models.command import Forget
+from models.command import Forget, Marker
 from models.dead_letter import DeadLetter, Record
 from models.duplicate import DuplicateRecord, Urls
 from models.headers import COMMAND, ORIGIN
-from tests.agents.records import Publish, Run, Sent
+from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import PATIENCE
 from urltree.output.extraction import Extraction
 from urltree.page import Page
@@ -276,11 +281,43 @@ def test_between_partitions_times_say_what_was_superseded(job: Settings, publish
 
 @pytest.mark.kafka
 def test_clean_text_that_was_forgotten_is_not_missing(job: Settings, publish: Publish) -> None:
-    """A page counts as forgotten if clean-text contains a tombstone with the page's id."""
-    publish(page(), page(url="http://example.org/lost"))
-    publish(Sent("clean-text", document_id().encode(), None, partition=0))
+    """A page is forgotten if a command came after it, and tombstones show that it was carried out.
+
+    A page that came after the command is missing, although clean-text has a tombstone with its id.
+    Releases that store no markers carry out a command in this way.
+    """
+    command = Sent("raw-html", DOMAIN, Forget("example.org").encode(), [(COMMAND, b"forget")])
+    _, _, at, _ = publish(page(), page(url="http://example.org/lost"), command, page())
+    answered = (document_id().encode(), f"forget/{at}".encode())
+    publish(*[Sent("clean-text", key, None, partition=0) for key in answered])
     accounts = asyncio.run(account(job))
-    assert (accounts.forgotten, accounts.missing) == (1, 1)
+    assert (accounts.forgotten, accounts.missing) == (1, 2)
+
+
+@pytest.mark.kafka
+def test_a_command_without_an_answer_forgets_nothing(job: Settings, publish: Publish) -> None:
+    """A page is missing if the command after it was not answered, despite a tombstone of its id."""
+    command = Sent("raw-html", DOMAIN, Forget("example.org").encode(), [(COMMAND, b"forget")])
+    publish(page(), command, Sent("clean-text", document_id().encode(), None, partition=0))
+    accounts = asyncio.run(account(job))
+    assert (accounts.forgotten, accounts.missing) == (0, 1)
+
+
+@pytest.mark.kafka
+def test_a_marker_shows_what_was_forgotten(job: Settings, publish: Publish) -> None:
+    """A marker of `extract` covers the pages before its offsets, also records without a valid page.
+
+    A marker for a raw-html that was deleted since covers nothing.
+    """
+    publish(page(), page(url="http://example.org/b"), page(value=b"invalid"), page())
+    place = partition_of(DOMAIN, PARTITIONS)
+    present = asyncio.run(topic_id(job, "raw-html"))
+    counts = Marker(present, (*[0] * place, 3), 0)
+    void = replace(counts, topic="0" * 32)
+    for marker, forgotten in ((void, 0), (counts, 3)):
+        publish(Sent(changelog("extract"), row_prefix("example.org"), marker.encode()))
+        accounts = asyncio.run(account(job))
+        assert (accounts.forgotten, accounts.missing) == (forgotten, 4 - forgotten)
 
 
 @pytest.mark.kafka

@@ -49,18 +49,19 @@ def metric(stage: Stage, name: str, **labels: str) -> float:
 
 
 async def send(settings: Settings, path: str, key: bytes | None, hours: float) -> None:
-    """Publish a page whose record's timestamp is this number of hours ago."""
-    at = round((time.time() - hours * HOUR) * 1000)
+    """Publish a page whose first record came this number of hours ago."""
+    arrived = [(ARRIVED, str(round((time.time() - hours * HOUR) * 1000)).encode())]
     place = partition_of(b"example.org", PARTITIONS)
     place = place if key else (place + 1) % PARTITIONS
     async with producer(settings) as client:
-        await client.send_and_wait(settings.topic("raw-html"), page(path), key, place, at)
+        topic = settings.topic("raw-html")
+        await client.send_and_wait(topic, page(path), key, place, headers=arrived)
 
 
 def test_a_page_is_timed_from_its_first_record_and_counts_once(job: Settings) -> None:
     """`page_seconds` measures a page's latency from its first record, and counts each page once.
 
-    A timestamp in the future gives 0, and replays are not counted.
+    A time in the future gives 0, and replays are not counted.
     """
 
     async def publish() -> None:

@@ -237,7 +237,9 @@ def test_an_upgrade_changes_the_topics_first(settings: Settings, tmp_path: Path)
     asyncio.run(apply(before))
     name = settings.topic("raw-html")
     found = asyncio.run(check_topics(settings))
-    assert f"{settings.topic('urltree-extract-forgotten-changelog')} does not exist" in found
+    assert (
+        f"{settings.topic('urltree-extract-forgotten_documents-changelog')} does not exist" in found
+    )
     sentence = f"{name}: message.timestamp.type should be LogAppendTime, but is CreateTime"
     assert any(line.startswith(sentence) and "accept_producer_times" in line for line in found)
     asyncio.run(apply(settings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -16,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from agents.commands.topics import apply
 from agents.settings.job import Settings
+from demo.kafka import Kafka
 from demo.ports import free_port
 from tests.agents import limits
 from tests.agents.limits import GUARD
@@ -133,11 +136,37 @@ def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
     """
     with worker("normalize", tmp_path, brokers="127.0.0.1:1") as (process, url):
         wait_for(f"{url}/livez", 200)
-        assert wait_for(f"{url}/readyz", 503) == "starting\n"
-        assert "Kafka is unreachable, retrying" in heard(process, "retrying")
+        assert "error=" in heard(process, "Kafka has not answered since")
+        assert wait_for(f"{url}/readyz", 503).startswith("Kafka has not answered since 20")
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
+
+
+@pytest.mark.kafka
+def test_a_worker_whose_kafka_dies_is_unready_logs_it_once_and_stops_soon(
+    own_kafka: type[Kafka], tmp_path: Path
+) -> None:
+    """Without an answer for session_seconds, a worker is unready and alive, and its log is short.
+
+    SIGTERM ends it long before shutdown_seconds, because Kafka cannot confirm anything. Before, it
+    was ready for ever, and logged 73 lines per second.
+    """
+    with own_kafka() as kafka:
+        asyncio.run(apply(Settings.model_validate({"brokers": kafka.brokers})))
+        settings = {"session_seconds": "6", "shutdown_seconds": "10000"}
+        with worker("extract", tmp_path, brokers=kafka.brokers, **settings) as (process, url):
+            wait_for(f"{url}/readyz", 200)
+            kafka.kill()
+            assert wait_for(f"{url}/readyz", 503).startswith("Kafka has not answered since 20")
+            assert get(f"{url}/livez")[0] == 200
+            time.sleep(3)  # here the libraries logged 200 lines
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 0
+    assert errors.count("Kafka has not answered since") == 1
+    assert "Kafka does not answer; unfinished records will be replayed" in errors
+    assert len(errors.splitlines()) < 60
 
 
 @pytest.mark.slow

@@ -4,6 +4,10 @@
     other cluster or prefix     rows ──▶ changelogs; waiting records are published again with their
                                 first origin; groups begin at the oldest record
 
+Markers of forgotten pages name offsets of one topic raw-html. On the same cluster and prefix the
+present markers stay, and those of the dump are added. Elsewhere the markers are not written;
+instead, waiting pages that they cover are left out.
+
 Each record is written to the partition that its domain or site has with the present number of
 partitions. All records of a domain are in one partition of the dump, so their order is kept.
 """
@@ -20,8 +24,10 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from agents.commands.state.dump import SOURCES, WHOLE, cluster_of
 from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord
+from agents.commands.state.forgotten import without_forgotten
 from agents.commands.terminal import show_all
 from agents.commands.topics import check_topics
+from agents.forgetting import TABLES, changelog
 from agents.kafka.client import consumer, full_ranges, partitions, producer
 from agents.kafka.groups import count_workers, rewind
 from agents.kafka.partitions import partition_of
@@ -66,13 +72,20 @@ async def restore(
     is_back = (made.cluster, made.prefix) == (await cluster_of(settings), settings.prefix)
     count = await _check_topics(settings, made, repartition=repartition)
     await _check_idle(settings, stages)
-    wanted = _changelogs(settings, stages)
-    if not is_back:
-        wanted |= {topic for stage in stages for topic in SOURCES[stage]}
-    await _check_empty(settings, _changelogs(settings, stages) | (wanted & {WHOLE}))
+    markers = {changelog(stage) for stage in stages if stage in TABLES}
+    tables = _changelogs(settings, stages) - markers
+    wanted = tables | {topic for stage in stages for topic in SOURCES[stage] if not is_back}
+    await _check_empty(settings, tables | (wanted & {WHOLE}))
     # Read the whole file before the first row is written: a damaged file raises an error here.
-    total = sum(stored.topic in wanted for stored in show_all(file, "checking the dump"))
-    records = show_all((s for s in file if s.topic in wanted), "restoring", total)
+    total = sum(1 for _ in show_all(file, "checking the dump"))
+    stored = show_all(file, "restoring", total)
+    if is_back:
+        present = await _live_keys(settings, markers)
+        added = (s for s in stored if (s.topic, s.key) not in present)
+        records = (s for s in added if s.topic in wanted | markers)
+    else:
+        kept = without_forgotten(settings, made.prefix, stored)
+        records = (s for s in kept if s.topic in wanted)
     counts = await _write(settings, _place(made, count, records))
     gone = await _rewind(settings, made, stages) if is_back else {}
     return Restored(dict(counts), is_back, gone)
@@ -111,6 +124,16 @@ async def _check_empty(settings: Settings, topics: Collection[str]) -> None:
                     f"{place.topic} contains rows, but a dump is restored only to a job without "
                     "state; run `python -m agents reset` for the stage first, or use another prefix"
                 )
+
+
+async def _live_keys(settings: Settings, topics: Collection[str]) -> set[tuple[str, bytes | None]]:
+    """Return the live keys of these topics, with the topic's name without prefix."""
+    async with consumer(settings) as client:
+        places = await _places(settings, client, topics)
+        return {
+            (place.topic.removeprefix(settings.prefix), key)
+            async for place, key in live_keys(client, places)
+        }
 
 
 async def _places(

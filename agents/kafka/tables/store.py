@@ -81,6 +81,13 @@ class Store(rocksdb.Store):
         except Exception as error:
             raise self._failed("write to", partition, error) from error
 
+    def compact(self, partition: int, start: bytes, end: bytes) -> None:
+        """Compact the files with keys of a range, so that they contain no deleted value of it."""
+        try:
+            self._db_for_partition(partition).compact_range(start, end)
+        except Exception as error:
+            raise StoreError(f"RocksDB cannot compact partition {partition}: {error}") from error
+
     def scan(
         self, partition: int, prefix: bytes, start: bytes = b""
     ) -> Iterator[tuple[bytes, bytes]]:

@@ -30,6 +30,8 @@ from agents.kafka.tables.damage import StoreError
 from agents.kafka.tables.store import MARK_SECONDS, Store
 from agents.telemetry.logs import log
 
+Confirmed = asyncio.Future[RecordMetadata]
+
 BATCH = 500  # rows per batch of a scan; a row takes 2 to 3 µs
 
 
@@ -111,6 +113,10 @@ class ConfirmedTable(faust.Table):
         future.add_done_callback(partial(self._on_deleted, partition, key, deletion))
         future.add_done_callback(partial(self._on_confirmed, self._generation))
         return future
+
+    def compact(self, partition: int, start: bytes, end: bytes) -> None:
+        """Remove the deleted rows of a range of keys from the files of RocksDB."""
+        self.data.compact(partition, start, end)
 
     async def on_rebalance(
         self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0

@@ -9,7 +9,8 @@ partitions per pod:
                 + stores × (24 MiB write buffers + block_cache_bytes)
                 + trees_bytes                      `extract`
 
-A store is one partition of one table. A tenth of the limit stays free, because the allocator does
+A store is one partition of one table. The tables of forgotten pages are not counted, because they
+stay almost empty. A tenth of the limit stays free, because the allocator does
 not return all memory and trees_bytes is an estimate. Measured in docs/operations.md, "Sizes". */}}
 
 {{/* A Kubernetes quantity such as 512Mi, 1.5Gi, 2G, 1000000k or 1073741824, in bytes. */}}
