@@ -32,7 +32,7 @@ from agents.stage import Stage
 from models import fetch as fetches
 from models import raw_html
 from models.fetch import FetchRequest
-from models.headers import FETCHED_FOR, ORIGIN
+from models.headers.names import FETCHED_FOR, ORIGIN
 from urltree.page import Page, PageError, Reason
 
 

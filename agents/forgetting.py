@@ -19,12 +19,12 @@ from typing import Protocol
 from faust.types.tuples import Message
 
 from agents.app import App, make_table
-from agents.kafka.tables.store import StoreError
+from agents.kafka.tables.damage import StoreError
 from agents.kafka.tables.table import Confirmed, ConfirmedTable, row_id, row_key, row_prefix
 from agents.kafka.topic_ids import topic_id
 from agents.settings.job import Settings
 from models.command import FORGET, Forget, Marker
-from models.headers import COMMAND
+from models.headers.names import COMMAND
 from models.origin import Origin
 from urltree.page import PageError
 

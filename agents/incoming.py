@@ -16,11 +16,11 @@ from agents.kafka.partitions import partition_of
 from agents.kafka.unreadable import UnreadableMessage
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
-from models import headers as names
 from models.dead_letter import Record
-from models.headers import header
+from models.headers import names
+from models.headers.names import header
+from models.headers.signature import HeaderKeys, without_ours
 from models.origin import Origin
-from models.signature import HeaderKeys, without_ours
 
 _MILLISECONDS = re.compile(r"[0-9]{1,15}")
 

@@ -27,10 +27,10 @@ from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import document as documents
 from models import duplicate as duplicates
-from models import headers as names
 from models import raw_html
 from models.command import Forget
-from models.headers import header
+from models.headers import names
+from models.headers.names import header
 from models.origin import Origin
 from urltree.page import Page, PageError, Reason
 from urltree.pipeline import Pipeline, Prepared

@@ -31,8 +31,8 @@ from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
 from agents.telemetry.logs import log
 from models.dead_letter import DeadLetter
-from models.headers import Headers
-from models.signature import SIGNED_TOPICS, SignedRecord
+from models.headers.names import Headers
+from models.headers.signature import SIGNED_TOPICS, SignedRecord
 from urltree.crawl.decisions.host.host_state import HostStateError
 from urltree.crawl.decisions.poll.feed_state import FeedStateError
 from urltree.page import PageError, Reason

@@ -12,7 +12,7 @@ from demo.progress import Harvest
 from demo.sites import SampleItem
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter
-from models.headers import FETCHED_FOR, ORIGIN, header
+from models.headers.names import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 from urltree.crawl.decisions.feed.address import feed_address
 from urltree.crawl.decisions.poll.outcome import PollResult

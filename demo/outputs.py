@@ -12,7 +12,7 @@ from agents.settings.job import Settings
 from demo.progress import News, RunProgress
 from models import clean_text, duplicate
 from models.dead_letter import DeadLetter
-from models.headers import ORIGIN, header
+from models.headers.names import ORIGIN, header
 
 TOPICS = ("clean-text", "duplicates", "dead-letters")
 RECENT = 10.0  # seconds over which the rate is measured

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 
-from models.headers import COMMAND, Headers, header
+from models.headers.names import COMMAND, Headers, header
 from models.origin import Origin
 from models.record import SCHEMA, Count, HexId, NonEmpty, check_fields, read_versioned, write_fields
 

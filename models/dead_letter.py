@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from models import headers as names
+from models.headers import names
 from models.record import malformed
 
 STAGES = ("poll", "fetch", "normalize", "extract")

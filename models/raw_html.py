@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from models.headers import Headers
+from models.headers.names import Headers
 from models.record import SCHEMA, malformed, read_fields, write_fields
 from urltree.page import FIELDS, Page
 

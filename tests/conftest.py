@@ -51,6 +51,7 @@ _LONGEST = (
     "job/test_misbehaving_web.py",
     "job/test_feed_interleavings.py",
     "demo/test_run.py",
+    "agents/test_access.py",
     "agents/test_secure_kafka.py",
     "agents/test_reset.py",
     "agents/test_table.py",

@@ -27,8 +27,8 @@ from agents.settings.job import Settings, load_settings
 from agents.settings.schemes import Schemes
 from models import clean_text
 from models.command import Forget
+from models.headers.signature import SignedRecord
 from models.origin import Origin
-from models.signature import SignedRecord
 from urltree.address.url_key import KeyScheme
 from urltree.page import Page, PageError
 

@@ -29,7 +29,7 @@ from agents.settings.schemes import Schemes
 from models import clean_text, raw_html
 from models.command import Forget
 from models.dead_letter import DeadLetter
-from models.headers import ORIGIN, header
+from models.headers.names import ORIGIN, header
 from models.origin import Origin
 from urltree.page import Page, PageError
 

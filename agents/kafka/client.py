@@ -21,8 +21,8 @@ from agents.kafka.offsets.transactions import high_watermarks
 from agents.kafka.refusal import find_refusal
 from agents.kafka.tokens import Tokens
 from agents.settings.job import Settings, SettingsError
-from models.headers import Headers
-from models.signature import HeaderKeys
+from models.headers.names import Headers
+from models.headers.signature import HeaderKeys
 
 FETCH_BYTES = 4 * 1024 * 1024  # bytes per partition and fetch; Kafka still sends a larger record
 

@@ -37,7 +37,7 @@ from agents.kafka.offsets.transactions import OpenTransactions, high_watermarks
 from agents.kafka.refusal import Denied
 from agents.kafka.session.instance import ReplacedError
 from agents.telemetry.logs import log
-from models.headers import Headers
+from models.headers.names import Headers
 
 SCHEME = "urltree"
 TRANSPORTS.aliases[SCHEME] = "agents.kafka.transport:Transport"

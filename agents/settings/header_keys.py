@@ -1,4 +1,4 @@
-"""The settings of the keys that sign the job's own headers, see `models.signature`."""
+"""The settings of the keys that sign the job's own headers, see `models.headers.signature`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import BaseModel, Field, SecretStr, model_validator
 
 from agents.settings.kafka import read_secret
-from models.signature import MIN_KEY, HeaderKeys
+from models.headers.signature import MIN_KEY, HeaderKeys
 from urltree.page import microseconds
 
 

@@ -18,7 +18,7 @@ from prometheus_client import (
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from models.signature import Flaw
+from models.headers.signature import Flaw
 from urltree.document import Document
 from urltree.enrich.fallback import agreement
 from urltree.page import Reason

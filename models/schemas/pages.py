@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from models import headers
 from models.dead_letter import MAX_MESSAGE, STAGES
 from models.document import BlockTable, DocumentRecord, ElementTable
 from models.duplicate import DuplicateRecord, Urls
+from models.headers import names as headers
 from models.record import ID_PATTERN, SCHEMA
 from models.schemas.declaring import (
     VERSION,

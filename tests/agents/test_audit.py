@@ -22,7 +22,7 @@ from models import clean_text, duplicate, raw_html
 from models.command import Forget, Marker
 from models.dead_letter import DeadLetter, Record
 from models.duplicate import DuplicateRecord, Urls
-from models.headers import COMMAND, ORIGIN
+from models.headers.names import COMMAND, ORIGIN
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import PATIENCE
 from urltree.output.extraction import Extraction

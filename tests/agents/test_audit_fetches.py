@@ -19,7 +19,7 @@ from agents.settings.job import Settings
 from models import fetch, raw_html
 from models.dead_letter import DeadLetter, Record
 from models.fetch import FetchRequest
-from models.headers import FETCHED_FOR, ORIGIN
+from models.headers.names import FETCHED_FOR, ORIGIN
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import PATIENCE, until
 from urltree.page import Page

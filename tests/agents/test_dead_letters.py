@@ -15,7 +15,7 @@ from models import fetch, raw_html
 from models.dead_letter import DeadLetter, Record
 from models.feed import Feed
 from models.fetch import FetchRequest
-from models.headers import ORIGIN, REKEYED
+from models.headers.names import ORIGIN, REKEYED
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from urltree.page import Page
 

@@ -11,7 +11,7 @@ from agents.settings.job import Settings
 from models import fetch as fetches
 from models import raw_html
 from models.fetch import FetchRequest
-from models.headers import FETCHED_FOR, ORIGIN, header
+from models.headers.names import FETCHED_FOR, ORIGIN, header
 from tests.agents.fetched import NEWS, fetch, letters, pages_of, quick, reasons, wanted
 from tests.agents.pages_server import Web, html, redirect
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Sent

@@ -26,7 +26,7 @@ from agents.settings.job import Settings
 from models import clean_text, raw_html
 from models.command import Forget, Marker
 from models.dead_letter import DeadLetter, Record
-from models.headers import COMMAND, ORIGIN
+from models.headers.names import COMMAND, ORIGIN
 from tests.agents.limits import GUARD
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from tests.agents.test_metrics import metric

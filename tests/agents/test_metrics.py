@@ -20,7 +20,7 @@ from agents.stage import Stage
 from agents.telemetry.health import Health
 from models import document as documents
 from models.dead_letter import DeadLetter, Record
-from models.headers import ARRIVED
+from models.headers.names import ARRIVED
 from tests.agents.fetched import quick, reaching, wanted
 from tests.agents.pages_server import Web, html, serving
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent

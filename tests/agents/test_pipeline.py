@@ -13,7 +13,7 @@ from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from models import clean_text, document, duplicate, raw_html
 from models.dead_letter import DeadLetter
-from models.headers import ORIGIN, REKEYED
+from models.headers.names import ORIGIN, REKEYED
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Sent
 from tests.agents.workers import work
 from urltree.page import Page

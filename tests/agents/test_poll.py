@@ -16,7 +16,7 @@ from agents.settings.job import Settings
 from models import feed as feeds
 from models import fetch as fetches
 from models.feed import Feed
-from models.headers import REASON, header
+from models.headers.names import REASON, header
 from tests.agents.feed_server import Clock, reaching, rss, serving
 from tests.agents.followed import (
     ANOTHER_POLL,

@@ -16,7 +16,7 @@ from agents.commands.audit.ledger import Accounts
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from models import clean_text, duplicate, raw_html
-from models.headers import ORIGIN
+from models.headers.names import ORIGIN
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Sent
 from tests.agents.workers import work
 from urltree.page import Page

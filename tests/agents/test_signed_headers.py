@@ -27,8 +27,8 @@ from agents.stage import MakeStage
 from models import clean_text, document
 from models.command import FORGET, Forget
 from models.dead_letter import DeadLetter
-from models.headers import ARRIVED, COMMAND, FETCHED_FOR, ORIGIN, REKEYED, SIGNATURE, header
-from models.signature import Flaw, HeaderKeys
+from models.headers.names import ARRIVED, COMMAND, FETCHED_FOR, ORIGIN, REKEYED, SIGNATURE, header
+from models.headers.signature import Flaw, HeaderKeys
 from tests.agents.fetched import NEWS, fetch, quick, wanted
 from tests.agents.learned import records, send
 from tests.agents.pages_server import Web, html

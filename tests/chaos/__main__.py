@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 import signal
 import sys
@@ -38,7 +39,8 @@ def main(*, runs: int, seed: int | None, seconds: float | None, out: Path, only_
     """Run schedules of faults one after the other, and account for every input.
 
     The same seed gives the same inputs and the same faults. The exit code is 1 if an input was
-    lost, a count is wrong, or a text differs from the library's. Logs of such a schedule are kept.
+    lost, a count is wrong, or a text differs from the library's. Logs and records of such a
+    schedule are kept.
     """
     failed = []
     for number in range(runs):
@@ -61,6 +63,8 @@ def main(*, runs: int, seed: int | None, seconds: float | None, out: Path, only_
             record["seconds"] = round(time.monotonic() - started, 1)
         else:
             line, record = result.line(), result.record()
+            if result.complaints:
+                (directory / "records.pickle").write_bytes(pickle.dumps(result.topics))
             for reason in result.skipped:
                 click.echo(f"skipped: {reason}")
             for complaint in result.complaints[:SHOWN]:

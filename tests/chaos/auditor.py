@@ -69,6 +69,9 @@ class Findings:
         counts: differences between rows, documents and clean texts.
         changed: (id, revision) with different values of one page that stayed in its window.
         changed_after_window: the same for a page that had left its window.
+        changed_without_order: the same for a page whose versions came over several partitions.
+            The job knows their order only by their document times, which may be equal
+            (`urltree/site/revisits.py`), so a replay may replace a later version.
         outcomes: number of pages by outcome.
         repeats: number of output records that repeat an earlier one.
     """
@@ -79,6 +82,7 @@ class Findings:
     counts: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     changed_after_window: list[str] = field(default_factory=list)
+    changed_without_order: list[str] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
     repeats: int = 0
 
@@ -264,6 +268,11 @@ def _order(place: str) -> tuple[int, ...]:
 def _check_values(topics: Topics, said: Mapping[str, list[Said]], found: Findings) -> None:
     """Compare the values of each page under one (id, revision)."""
     gone = {one.key for one in topics[ROWS] if one.value is None}
+    sources: dict[bytes, set[str]] = defaultdict(set)  # partitions of the versions of an id
+    for origin, outcomes in said.items():
+        for one in outcomes:
+            if one.topic == "clean-text":
+                sources[one.key].add(origin.rpartition("/")[0])
     for origin, outcomes in said.items():
         places = Counter((one.topic, one.key, one.revision) for one in outcomes)
         found.repeats += places.total() - len(places)
@@ -273,7 +282,12 @@ def _check_values(topics: Topics, said: Mapping[str, list[Said]], found: Finding
                 text = json.loads(next(one.value for one in values if one.key == key))
                 row = text["domain"].encode() + b"\0" + bytes.fromhex(text["id"])
                 line = f"{origin}: {count} values of {key.decode()}, revision {revision}"
-                (found.changed_after_window if row in gone else found.changed).append(line)
+                if row in gone:
+                    found.changed_after_window.append(line)
+                elif len(sources[key]) > 1:
+                    found.changed_without_order.append(line)
+                else:
+                    found.changed.append(line)
 
 
 def _recount(topics: Topics, found: Findings) -> None:

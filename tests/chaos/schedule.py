@@ -123,6 +123,7 @@ class Result:
             "counts": found.counts,
             "changed": found.changed,
             "changed_after_window": len(found.changed_after_window),
+            "changed_without_order": len(found.changed_without_order),
             "compared_domains": same.domains,
             "compared_pages": same.pages,
             "differing": same.differing,

@@ -15,7 +15,7 @@ from demo.sites import SampleItem
 from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
 from models.fetch import FetchRequest
-from models.headers import FETCHED_FOR, ORIGIN, Headers
+from models.headers.names import FETCHED_FOR, ORIGIN, Headers
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
 from urltree.crawl.decisions.response import Trouble
 

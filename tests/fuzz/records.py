@@ -10,8 +10,8 @@ import orjson
 from models import clean_text, command, dead_letter, duplicate, feed, fetch, poll_outcome
 from models import document as documents
 from models.dead_letter import DeadLetter
-from models.headers import ORIGIN as ORIGIN_HEADER
-from models.headers import header
+from models.headers.names import ORIGIN as ORIGIN_HEADER
+from models.headers.names import header
 from models.origin import Origin
 from tests.fuzz.pages import ADDRESS, ORIGIN, PAGE, SCHEME, SMALL, text_of
 from tests.fuzz.target import Target

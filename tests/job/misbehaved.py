@@ -23,7 +23,7 @@ from models import raw_html
 from models.dead_letter import DeadLetter
 from models.feed import Feed
 from models.fetch import FetchRequest
-from models.headers import ORIGIN, header
+from models.headers.names import ORIGIN, header
 from tests import child_process
 from tests.job.feed_sites import FeedSites
 from tests.job.harness import Job, Worker, wait_until

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from models.dead_letter import DeadLetter
-from models.headers import ORIGIN, header
+from models.headers.names import ORIGIN, header
 from tests.job.harness import Job
 
 OUTPUTS = ("clean-text", "duplicates", "dead-letters")

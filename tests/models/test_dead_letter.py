@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import headers
 from models.command import Forget, is_command
 from models.dead_letter import MAX_MESSAGE, DeadLetter, Record
-from models.headers import header
+from models.headers import names as headers
+from models.headers.names import header
 from models.origin import Origin
 from urltree.page import PageError, Reason
 

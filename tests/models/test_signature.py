@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from models.headers import COMMAND, ORIGIN, REKEYED, SIGNATURE
-from models.signature import Flaw, HeaderKeys, SignedRecord
+from models.headers.names import COMMAND, ORIGIN, REKEYED, SIGNATURE
+from models.headers.signature import Flaw, HeaderKeys, SignedRecord
 
 KEY, OTHER, THIRD = b"k" * 32, b"o" * 32, b"t" * 32
 KEYS = HeaderKeys((KEY,))

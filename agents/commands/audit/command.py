@@ -39,7 +39,7 @@ from agents.settings.job import Settings, SettingsError, load_settings
 from models import duplicate
 from models.clean_text import read_origin
 from models.command import is_command
-from models.headers import ORIGIN, header
+from models.headers.names import ORIGIN, header
 from urltree.site.deduplication import Step
 
 _PAUSE = 1.0  # seconds between two readings of the topics

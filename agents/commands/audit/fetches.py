@@ -23,7 +23,7 @@ from agents.commands.audit.ledger import NAMED, AuditOutcome
 from agents.kafka.client import consumer
 from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
-from models.headers import FETCHED_FOR, ORIGIN, header
+from models.headers.names import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 
 _PAUSE = 1.0  # seconds between two readings of the topics

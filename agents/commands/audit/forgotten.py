@@ -21,7 +21,7 @@ from agents.kafka.tables.table import row_prefix
 from agents.kafka.topic_ids import topic_id
 from agents.settings.job import Settings
 from models.command import Forget, Marker
-from models.headers import ORIGIN, Headers, header
+from models.headers.names import ORIGIN, Headers, header
 from models.origin import Origin
 from urltree.page import PageError
 

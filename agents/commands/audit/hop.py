@@ -21,7 +21,7 @@ from agents.kafka.batches.unread import offsets_of
 from agents.kafka.client import Ranges, offsets, partitions, read_records, trusted_headers
 from agents.settings.job import Settings
 from models.dead_letter import DeadLetter
-from models.headers import Headers
+from models.headers.names import Headers
 from models.origin import Origin
 from urltree.page import PageError, Reason
 

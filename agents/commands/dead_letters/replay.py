@@ -25,9 +25,9 @@ from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import feed as feeds
 from models import fetch as fetches
-from models import headers as names
 from models.dead_letter import DeadLetter, Record
-from models.signature import HeaderKeys, SignedRecord
+from models.headers import names
+from models.headers.signature import HeaderKeys, SignedRecord
 from urltree.page import PageError, Reason
 
 # Topics that stages read, and to which a replay may write.

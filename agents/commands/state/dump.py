@@ -37,7 +37,7 @@ from agents.kafka.client import (
 from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
-from models.signature import SIGNED_TOPICS, HeaderKeys
+from models.headers.signature import SIGNED_TOPICS, HeaderKeys
 
 # Topics that each stage reads. `feeds` is compacted and contains the followed feeds, so all of it
 # is dumped.

@@ -11,7 +11,7 @@ from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import raw_html
 from models.command import Marker, is_command
-from models.headers import ORIGIN, header
+from models.headers.names import ORIGIN, header
 from models.origin import Origin
 from urltree.page import PageError
 

@@ -36,9 +36,9 @@ from agents.settings.feeds import MIB
 from agents.settings.job import Settings, SettingsError
 from agents.settings.topics_file import declared_topics
 from models import feed as feeds
-from models.headers import ORIGIN, header
+from models.headers.names import ORIGIN, header
+from models.headers.signature import HeaderKeys, SignedRecord
 from models.origin import Origin
-from models.signature import HeaderKeys, SignedRecord
 from urltree.page import PageError
 
 _IN_FLIGHT = 1_000  # largest number of records that Kafka has not confirmed yet

@@ -1,7 +1,8 @@
 """Names of the headers that the job writes, and a function that reads a header.
 
 Every name begins with `urltree-`, so that it does not collide with other headers of users. If the
-job has a key, these headers count only on records that the job has signed, see `models.signature`.
+job has a key, these headers count only on records that the job has signed, see
+`models.headers.signature`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from hashlib import sha256
 from struct import pack
 from typing import NamedTuple
 
-from models.headers import PREFIX, SIGNATURE, Headers
+from models.headers.names import PREFIX, SIGNATURE, Headers
 
 SIGNED_TOPICS = ("feeds", "poll-outcomes", "fetches", "raw-html", "documents")
 """Topics that stages read, without prefix. Headers count in no other topic."""
