@@ -65,6 +65,7 @@ class MeasuredWorker:
         self._worker = WorkerProcess(stage, directory, env, command)
         self._process = psutil.Process(self._worker.pid)
         self.idle = self.peak = 0
+        self._is_stopped = False
 
     async def ready(self) -> None:
         """Wait until the worker is ready to process records.
@@ -79,6 +80,8 @@ class MeasuredWorker:
 
     def look(self) -> None:
         """Check that the worker runs, and update its peak memory."""
+        if self._is_stopped:
+            return
         self._worker.check(self._worker.name)
         self.peak = max(self.peak, self.resident())
 
@@ -119,6 +122,7 @@ class MeasuredWorker:
 
     def stop(self) -> None:
         """Send SIGTERM to the worker, and wait until it has ended."""
+        self._is_stopped = True
         self._worker.stop()
 
 

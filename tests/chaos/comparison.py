@@ -34,6 +34,9 @@ class Comparison:
         differing: pages whose outcomes differ.
         unordered: number of domains whose pages came over several partitions.
         left: domains that a fault of the schedule or the window excludes.
+        superseded: pages that the job calls duplicates of a later version. It does so with
+            `revisits: replace` if a page is read again after its later version was stored; the
+            library reads no page again.
     """
 
     domains: int = 0
@@ -41,6 +44,7 @@ class Comparison:
     differing: list[str] = field(default_factory=list)
     unordered: int = 0
     left: list[str] = field(default_factory=list)
+    superseded: list[str] = field(default_factory=list)
 
 
 def compare(topics: Topics, options: Mapping[str, Any]) -> Comparison:
@@ -62,12 +66,22 @@ def compare(topics: Topics, options: Mapping[str, Any]) -> Comparison:
             result.domains += 1
             result.pages += len(pages)
             theirs = of_library(pages, options)
-            result.differing += [
-                f"{origin}: {_difference(ours.get(origin), outcome)}"
-                for origin, outcome in theirs.items()
-                if ours.get(origin) != outcome
-            ]
+            for origin, outcome in theirs.items():
+                our = ours.get(origin)
+                if our == outcome:
+                    continue
+                line = f"{origin}: {_difference(our, outcome)}"
+                is_superseded = options["revisits"] == "replace" and _names_later(origin, our)
+                (result.superseded if is_superseded else result.differing).append(line)
     return result
+
+
+def _names_later(origin: str, outcome: Outcome | None) -> bool:
+    """Return whether a page is a duplicate of a page with a later offset."""
+    if outcome is None or outcome[0] != "duplicate":
+        return False
+    (place, _, offset), (other, _, later) = origin.rpartition("/"), outcome[3].rpartition("/")
+    return bool(place == other and int(later) > int(offset))
 
 
 def of_job(topics: Topics) -> dict[str, Outcome]:

@@ -127,6 +127,7 @@ class Result:
             "compared_domains": same.domains,
             "compared_pages": same.pages,
             "differing": same.differing,
+            "superseded_in_replays": same.superseded,
             "domains_without_order": same.unordered,
             "domains_left_out": same.left,
             "longest_silence": round(self.longest.seconds, 1) if self.longest else 0,
