@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agents.forgetting import TABLES, changelog
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
 
@@ -125,12 +126,17 @@ def commands(names: Names) -> list[Role]:
     """Return the roles of the operator commands."""
     sources = tuple(dict.fromkeys(topic for stage in STAGES for topic in _READS[stage]))
     tables = names.changelogs(*STAGES)
-    learned = names.changelogs("normalize", "extract")
+    markers = tuple(changelog(stage) for stage in TABLES)
+    learned = tuple(n for n in names.changelogs("normalize", "extract") if n not in markers)
     feed_state = tuple(n for n in names.changelogs("poll") if n.endswith("-feed_state-changelog"))
     rows = tuple(n for n in names.changelogs("extract") if n.endswith("-rows-changelog"))
     results = ("clean-text", "duplicates", "dead-letters")
     return [
-        Role("audit", reads=("raw-html", "fetches", *results), asks=("fetch",)),
+        Role(
+            "audit",
+            reads=("raw-html", "fetches", *results, changelog("extract")),
+            asks=("fetch",),
+        ),
         Role("dead-letters list", reads=("dead-letters",)),
         Role("dead-letters replay", reads=("dead-letters",), writes=sources),
         Role("dead-letters show", reads=("dead-letters",)),

@@ -20,10 +20,12 @@ from click.testing import CliRunner, Result
 
 from agents.__main__ import main
 from agents.access.roles import Acl, Names, Role, acls_of, clients, commands, stages
+from agents.commands.audit.forgotten import CarriedOut
 from agents.commands.dead_letters.search import Filter, find_dead_letters
 from agents.commands.round_trip import _waits, _where_it_is
 from agents.commands.state.dump import dump
 from agents.commands.topics import apply
+from agents.forgetting import HEADERS, TABLES, changelog
 from agents.kafka.client import (
     admin,
     consumer,
@@ -41,6 +43,7 @@ from agents.settings.schemes import Schemes
 from models import document as documents
 from models import fetch as fetches
 from models import raw_html
+from models.command import Forget, Marker
 from models.feed import Feed
 from models.fetch import FetchRequest
 from models.origin import Origin
@@ -52,6 +55,7 @@ from urltree.page import Page
 from urltree.pipeline import Pipeline
 
 NAMES = Names(Settings.model_validate({}))
+MARKERS = tuple(changelog(stage) for stage in TABLES)
 STAGES: Mapping[str, Role] = {role.name: role for role in stages(NAMES)}
 OTHERS: Mapping[str, Role] = {role.name: role for role in (*commands(NAMES), *clients())}
 ROLES: Mapping[str, Role] = {**STAGES, **OTHERS}
@@ -123,8 +127,12 @@ class GuardedJob:
                 await client.send_and_wait(name, value, key, place, headers=list(headers))
 
     async def fill_tables(self, *of: str) -> None:
-        """Write a row to each changelog of these stages."""
-        rows = [Sent(name, b"filled.example\0row", b"value") for name in NAMES.changelogs(*of)]
+        """Write a row to each changelog of these stages; `reset` deletes no markers."""
+        rows = [
+            Sent(name, b"filled.example\0row", b"value")
+            for name in NAMES.changelogs(*of)
+            if name not in MARKERS
+        ]
         await self.publish(rows)
 
     async def apply(self) -> None:
@@ -202,7 +210,9 @@ class GuardedJob:
         if stage == "normalize":
             one, two = (page(f"{name}-{number}") for number in "12")
             home = partition_of(SITE.encode(), PARTITIONS)
+            forget = Forget(f"{name}.example", before=())
             return [
+                Sent("raw-html", forget.domain.encode(), forget.encode(), HEADERS),
                 *(Sent("raw-html", SITE.encode(), value) for value in (one, one, b"bad")),
                 Sent("raw-html", None, two, (), (home + 1) % PARTITIONS),
             ]
@@ -232,6 +242,7 @@ async def do(job: GuardedJob, role: str) -> None:  # noqa: C901, PLR0912 - one c
         case ["audit"]:
             await job.run(role, "audit")
             await job.run(role, "audit", "--fetches")
+            await _look_for_commands(job.settings(role))
         case ["dead-letters", "show"]:
             letter, *_ = await find_dead_letters(job.admin, Filter())
             await job.run(role, *command, letter.origin)
@@ -278,6 +289,12 @@ async def do(job: GuardedJob, role: str) -> None:  # noqa: C901, PLR0912 - one c
             await job.run(role, *command)
 
 
+async def _look_for_commands(settings: Settings) -> None:
+    """Take the step of `audit` that looks for the commands that deleted missing pages."""
+    async with consumer(settings) as client:
+        await CarriedOut(settings.topic("raw-html")).read_markers(settings, client)
+
+
 async def _look_for_a_page(settings: Settings) -> None:
     """Take the steps of `round-trip` for a page whose clean text did not come."""
     async with consumer(settings) as client:
@@ -294,9 +311,12 @@ async def _look_for_a_page(settings: Settings) -> None:
 async def _restore(job: GuardedJob, role: str) -> None:
     """Restore a dump of this job, then one of another job, into empty tables."""
     await job.empty_tables()
+    marker = Marker(None, (), 0).encode()
+    await job.publish([Sent(name, b"marked.example\0", marker) for name in MARKERS])
     mine, others = job.directory / "mine", job.directory / "others"
     with mine.open("wb") as out:
         await dump(job.admin, out)
+    await job.empty_tables()
     other = GuardedJob(job.kafka, f"{job.prefix}other-", job.directory)
     await other.apply()
     await other.publish([sent for stage in STAGES for sent in other.input(stage)])
