@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import pytest
 from aiokafka import AIOKafkaProducer
+from aiokafka.errors import CorruptRecordException
 from aiokafka.structs import TopicPartition
 
 from agents.commands.audit.command import account
@@ -22,6 +23,7 @@ from agents.kafka.batches.fetching import RETURNED_BYTES
 from agents.kafka.batches.limits import MIB, SKIPPED_BYTES
 from agents.kafka.client import consumer, full_ranges, options, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
+from agents.kafka.tables.restore import read_batches
 from agents.normalize import Normalize
 from agents.settings.job import Settings, SettingsError
 from demo.kafka import Kafka
@@ -204,6 +206,20 @@ def test_a_command_that_needs_every_row_ends_with_a_sentence(job: Settings, run:
     with pytest.raises(SettingsError) as caught:
         run("domain", "example.org")
     assert f"{job.topic(rows)}/{AT}: offset 0 cannot be read: the record has" in str(caught.value)
+
+
+@pytest.mark.kafka
+def test_a_restore_ends_at_a_row_that_it_cannot_read(job: Settings) -> None:
+    """A row without its value would look like a deleted row."""
+    rows = "urltree-extract-rows-changelog"
+    publish_batches(job, rows, bomb([Written(30 * MIB, b"example.org\0")], ZSTD))
+
+    async def restore() -> None:
+        async for _ in read_batches(job, {TopicPartition(job.topic(rows), AT): (0, 1)}):
+            raise AssertionError("the row was restored")
+
+    with pytest.raises(CorruptRecordException, match="offset 0 cannot be read"):
+        asyncio.run(restore())
 
 
 @pytest.mark.slow

@@ -7,12 +7,14 @@ a consumer of our own reads batches, and each batch is written to RocksDB in one
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from aiokafka import ConsumerRecord, TopicPartition
+from aiokafka.errors import CorruptRecordException
 
+from agents.kafka.batches.unread import UnreadRecord
 from agents.kafka.client import consumer
 from agents.settings.job import Settings
 
@@ -47,6 +49,7 @@ async def read_batches(
         ranges: By partition, the first offset, and the offset after the last.
 
     Raises:
+        CorruptRecordException: A record cannot be read.
         NoKafkaError: No broker can be reached.
     """
     waiting = iter(ranges)
@@ -64,9 +67,17 @@ async def read_batches(
                     # compaction, and the end of a transaction has none.
                     position = await client.position(place)
                     records = [record for record in found.get(place, ()) if record.offset < end]
+                    _check(records)
                     if records or position >= end:
                         yield Batch(place, records, min(position, end) - 1)
                     if position >= end:
                         left.remove(place)
                         client.pause(place)
                 await asyncio.sleep(0)
+
+
+def _check(records: Iterable[ConsumerRecord]) -> None:
+    """Refuse a record that cannot be read: without its value it would look like a deleted row."""
+    for record in records:
+        if isinstance(record, UnreadRecord):
+            raise CorruptRecordException(record.describe())
