@@ -81,12 +81,14 @@ def tell(error: settings.SettingsError | KafkaError) -> None:
     from agents.kafka.refusal import NoKafkaError, explain  # noqa: PLC0415
 
     click.echo(f"agents: {explain(error)}", err=True)
-    command = command_of(sys.argv[1:])
-    if command is None or isinstance(error, NoKafkaError):
+    if isinstance(error, NoKafkaError):
         return
     try:
-        asyncio.run(check_rights(settings.load_settings(), command))
-    except settings.SettingsError as missing:
+        configured = settings.load_settings()
+        command = command_of(configured, sys.argv[1:])
+        if command is not None:
+            asyncio.run(check_rights(configured, command))
+    except settings.SettingsError as missing:  # or the same error as before
         if str(missing) != str(error):
             click.echo(f"agents: {missing}", err=True)
     except KafkaError:

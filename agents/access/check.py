@@ -58,10 +58,10 @@ async def check_rights(settings: Settings, name: str) -> None:
         )
 
 
-def command_of(words: Sequence[str]) -> str | None:
+def command_of(settings: Settings, words: Sequence[str]) -> str | None:
     """Return the name of the operator command that a command line calls, or None."""
     line = " ".join(words)
-    found = (role.name for role in commands(Names(Settings.model_validate({}))))
+    found = (role.name for role in commands(Names(settings)))
     return next((name for name in found if f"{line} ".startswith(f"{name} ")), None)
 
 

@@ -45,7 +45,11 @@ class Bench:
     async def begin(self, offset: int, partition: int = 0, generation: int = 1) -> Work:
         """Begin the work on a record of ten bytes."""
         message: Any = SimpleNamespace(
-            tp=TP(TOPIC, partition), offset=offset, generation_id=generation, value=b"0123456789"
+            tp=TP(TOPIC, partition),
+            offset=offset,
+            generation_id=generation,
+            value=b"0123456789",
+            headers=(),
         )
         return await self.delivery.begin(message)
 
