@@ -19,7 +19,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
-from aiokafka.errors import KafkaConnectionError, KafkaError
+from aiokafka.errors import KafkaError, KafkaTimeoutError
 
 from agents.kafka.refusal import explain
 from agents.kafka.session.contact import Contact
@@ -80,11 +80,18 @@ async def run(make: MakeStage, settings: Settings, check: CheckTopics) -> int:
 async def _check(
     check: CheckTopics, settings: Settings, contact: Contact, stop: asyncio.Event
 ) -> list[str]:
-    """Return the problems with the topics; retry while Kafka is unreachable."""
+    """Return the problems with the topics; retry while Kafka is unreachable or not ready.
+
+    A broker that starts refuses requests with several errors, which are all marked as retriable.
+    """
     while not stop.is_set():
         try:
             problems = await check(settings)
-        except (KafkaConnectionError, OSError) as error:
+        except KafkaError as error:
+            if not (error.retriable or isinstance(error, KafkaTimeoutError)):
+                raise
+            contact.lost(error)
+        except OSError as error:
             contact.lost(error)
         else:
             contact.answered()

@@ -16,8 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from aiokafka.errors import NodeNotReadyError
 
+from agents import worker as workers
 from agents.commands.topics import apply
+from agents.kafka.session.contact import Contact
 from agents.settings.job import Settings
 from demo.kafka import Kafka
 from demo.ports import free_port
@@ -141,6 +144,25 @@ def test_a_worker_waits_for_a_kafka_that_is_not_there(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
+
+
+def test_a_worker_waits_for_a_broker_that_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that starts refuses requests for a while; the worker asks again."""
+    monkeypatch.setattr(workers, "_RETRY_SECONDS", 0.0)
+    answers: list[Exception | list[str]] = [NodeNotReadyError("node id 1"), ["a topic differs"]]
+
+    async def check(_: Settings) -> list[str]:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def scenario() -> list[str]:
+        settings = Settings.model_validate({})
+        contact = Contact(settings.brokers, GUARD)
+        return await workers._check(check, settings, contact, asyncio.Event())
+
+    assert asyncio.run(scenario()) == ["a topic differs"]
 
 
 @pytest.mark.kafka
