@@ -5,6 +5,7 @@ Workers reach Kafka through Faust (`agents.kafka.transport`).
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -101,6 +102,7 @@ async def consumer(settings: Settings, **changes: Any) -> AsyncIterator[AIOKafka
         **changes,
     )
     async with _start(client, settings):
+        await asyncio.sleep(0)  # aiokafka cannot stop a consumer whose tasks have not begun
         yield client
 
 

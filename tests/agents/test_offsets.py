@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiokafka import TopicPartition
 from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import GroupLoadInProgressError, KafkaError, NotCoordinatorForGroupError
 from aiokafka.protocol.commit import (
@@ -19,6 +20,7 @@ from aiokafka.protocol.commit import (
 from faust.types import TP
 
 from agents.commands.topics import apply
+from agents.kafka.client import consumer
 from agents.kafka.groups import committed_offsets
 from agents.kafka.offsets.answers import check_answer
 from agents.kafka.offsets.progress import Progress
@@ -229,3 +231,33 @@ def test_a_seek_forgets_what_was_delivered_but_not_what_was_confirmed() -> None:
     assert progress.done(HERE) == 5
     progress.drop(HERE)
     assert progress.partitions() == set()
+
+
+def test_a_second_error_of_a_partition_does_not_end_the_fetching(job: Settings) -> None:
+    """A partition whose position is asked for twice may have two errors until the first is seen."""
+
+    async def scenario() -> None:
+        async with consumer(job) as client:
+            place = TopicPartition(*HERE)
+            for name in ("first", "second"):
+                client._fetcher._set_error(place, KafkaError(name))
+            with pytest.raises(KafkaError, match="first"):
+                await client._fetcher.fetched_records([place])
+
+    asyncio.run(scenario())
+
+
+def test_a_consumer_that_fetches_no_more_is_an_error(job: Settings) -> None:
+    """If the task that sends requests fails, the next call says so instead of waiting for ever."""
+
+    async def scenario() -> None:
+        async with consumer(job) as client:
+            fetcher = client._fetcher
+            sending, failed = fetcher._fetch_task, asyncio.get_running_loop().create_future()
+            failed.set_exception(KafkaError("a bug in this task"))
+            fetcher._fetch_task = failed
+            with pytest.raises(KafkaError, match="no longer fetched"):
+                await client.getmany(timeout_ms=100)
+            fetcher._fetch_task = sending
+
+    asyncio.run(scenario())

@@ -54,7 +54,6 @@ async def read_batches(
     """
     waiting = iter(ranges)
     async with consumer(settings) as client:
-        await asyncio.sleep(0)  # aiokafka cannot stop a consumer whose tasks have not begun
         while left := set(islice(waiting, AT_ONCE)):
             client.assign(list(left))
             for place in left:
