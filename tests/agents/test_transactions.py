@@ -119,14 +119,13 @@ def test_a_table_is_restored_from_a_changelog_with_markers(job: Settings) -> Non
             await plain.send_and_wait(job.topic(CHANGELOG), b"v", b"ours", 2)
             stage = Normalize(job, pytest.fail)
             starting = asyncio.create_task(stage.app.start())
-            await until(lambda: stage.app.tables.remaining == 6)  # offset 0 is read
+            await until(lambda: 0 < stage.app.tables.remaining < 7)  # offset 0 is read
             await asyncio.sleep(6)  # longer than the checks after which recovery ends
             assert not is_ready(stage)
             await out.abort_transaction()
             await starting
             await until(lambda: is_ready(stage))
-            (table,) = stage.app.tables.values()
-            assert dict(table.scan(2, b"")) == {b"kept": b"v", b"ours": b"v"}
+            assert dict(stage.table.scan(2, b"")) == {b"kept": b"v", b"ours": b"v"}
             await stage.app.stop()
 
     run(scenario())

@@ -140,6 +140,7 @@ def test_commits_go_on_under_saturation(job: Settings, publish: Publish) -> None
         async with started(often, Normalize) as [stage]:
             consumer = stage.app.consumer
             await until(lambda: consumer.committed_at > 0)
+            await until(lambda: consumer.lag({job.topic("raw-html")}) > 0)  # the first fetch
             commits = set()
             while consumer.lag({job.topic("raw-html")}):
                 commits.add(consumer.committed_at)
