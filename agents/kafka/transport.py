@@ -179,6 +179,9 @@ class ConsumerThread(driver.AIOKafkaConsumerThread):
         Raises:
             OffsetOutOfRangeError: The log does not contain the position of a partition.
         """
+        # A fetch that fails tells no positions. Those of the fetch before may be from before a
+        # seek; once they were committed, and a kill would have lost the records before them.
+        self.positions = {}
         assignment = consumer._subscription.subscription.assignment  # noqa: SLF001
         try:
             records: Mapping[TP, Any] = await super()._fetch_records(

@@ -33,6 +33,7 @@ from urltree.tree.window import DAY, Eviction
 
 PREFIX = "URLTREE_"
 FILE = "URLTREE_SETTINGS"
+CACHE = "URLTREE_CACHE"  # folder for downloads of the demo and the tests, not a setting
 DEFAULT = Options()
 
 _SLIP = 2  # largest edit distance between a setting and a misspelt name
@@ -353,7 +354,7 @@ def misspelt_variables() -> list[tuple[str, str]]:
 
 
 def _variables() -> set[str]:
-    return {PREFIX + name.upper() for name in Settings.model_fields} | {FILE}
+    return {PREFIX + name.upper() for name in Settings.model_fields} | {FILE, CACHE}
 
 
 def edit_distance(a: str, b: str) -> int:

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from unittest.mock import Mock
 
 import faust
 import pytest
+from aiokafka.errors import NoOffsetForPartitionError
+from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
 from agents.extract import Extract
 from agents.kafka.delivery import Delivery
+from agents.kafka.transport import ConsumerThread
 from agents.normalize import Normalize
 from agents.settings.job import Settings
 from tests.agents.records import Publish
@@ -187,3 +191,19 @@ def test_a_seek_goes_back_also_where_nothing_was_committed(job: Settings, publis
             await until(lambda: stage.metrics.replays._value.get() == 1)
 
     run(scenario())
+
+
+def test_a_fetch_that_fails_tells_no_positions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Positions of an earlier fetch may be from before a seek, and must not be committed."""
+    place = TP("raw-html", 0)
+
+    async def fail(*_: Any, **__: Any) -> None:
+        raise NoOffsetForPartitionError(place)
+
+    monkeypatch.setattr(driver.AIOKafkaConsumerThread, "_fetch_records", fail)
+    thread = object.__new__(ConsumerThread)
+    thread.positions = {place: 200}
+    client = Mock()
+    client._subscription.subscription.assignment.state_value.return_value = None
+    assert asyncio.run(thread._fetch_records(client, {place})) == {}
+    assert thread.positions == {}
