@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from aiokafka.protocol.commit import (
 from faust.types import TP
 
 from agents.commands.topics import apply
-from agents.kafka.client import consumer
+from agents.kafka.batches.fetching import Fetcher
 from agents.kafka.groups import committed_offsets
 from agents.kafka.offsets.answers import check_answer
 from agents.kafka.offsets.progress import Progress
@@ -233,31 +234,23 @@ def test_a_seek_forgets_what_was_delivered_but_not_what_was_confirmed() -> None:
     assert progress.partitions() == set()
 
 
-def test_a_second_error_of_a_partition_does_not_end_the_fetching(job: Settings) -> None:
+def test_a_second_error_of_a_partition_does_not_end_the_fetching() -> None:
     """A partition whose position is asked for twice may have two errors until the first is seen."""
-
-    async def scenario() -> None:
-        async with consumer(job) as client:
-            place = TopicPartition(*HERE)
-            for name in ("first", "second"):
-                client._fetcher._set_error(place, KafkaError(name))
-            with pytest.raises(KafkaError, match="first"):
-                await client._fetcher.fetched_records([place])
-
-    asyncio.run(scenario())
+    fetcher, errors = object.__new__(Fetcher), [KafkaError("first"), KafkaError("second")]
+    fetcher._records, fetcher._prefetch_backoff = OrderedDict(), 0.1
+    for error in errors:
+        fetcher._set_error(TopicPartition(*HERE), error)
+    assert [found._error for found in fetcher._records.values()] == errors[:1]
 
 
-def test_a_consumer_that_fetches_no_more_is_an_error(job: Settings) -> None:
+def test_a_consumer_that_fetches_no_more_is_an_error() -> None:
     """If the task that sends requests fails, the next call says so instead of waiting for ever."""
 
     async def scenario() -> None:
-        async with consumer(job) as client:
-            fetcher = client._fetcher
-            sending, failed = fetcher._fetch_task, asyncio.get_running_loop().create_future()
-            failed.set_exception(KafkaError("a bug in this task"))
-            fetcher._fetch_task = failed
-            with pytest.raises(KafkaError, match="no longer fetched"):
-                await client.getmany(timeout_ms=100)
-            fetcher._fetch_task = sending
+        fetcher, failed = object.__new__(Fetcher), asyncio.get_running_loop().create_future()
+        failed.set_exception(KafkaError("a bug in this task"))
+        fetcher._fetch_task, fetcher._closed = failed, False
+        with pytest.raises(KafkaError, match="no longer fetched"):
+            await fetcher.fetched_records([])
 
     asyncio.run(scenario())
