@@ -220,7 +220,10 @@ async def take_away(job: GuardedJob, role: str) -> None:
 
 @pytest.mark.parametrize(
     ("resource", "name", "operation"),
-    [("topic", "documents", "Write"), ("group", "urltree-normalize", "Read")],
+    [
+        ("topic", "documents", "Write"),
+        pytest.param("group", "urltree-normalize", "Read", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_right_that_is_taken_away_while_a_worker_runs_loses_no_page(
     job: GuardedJob, tmp_path: Path, resource: str, name: str, operation: str

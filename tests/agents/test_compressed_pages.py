@@ -287,6 +287,7 @@ def test_a_batch_that_was_damaged_on_the_disk_of_a_broker(
         assert accounts.dead_letters == {"unreadable": 3}
 
 
+@pytest.mark.thorough
 @pytest.mark.kafka
 def test_a_worker_holds_few_records_of_a_batch(job: Settings) -> None:
     """Records that were unpacked wait in Kafka's form while the stage has enough bytes in memory.

@@ -143,6 +143,7 @@ def test_a_dead_letter_of_a_forgotten_page_is_not_published(
     assert len(read_all("dead-letters")) == letters + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.kafka
 def test_a_dump_from_before_the_command_does_not_bring_a_page_back(
     job: Settings, publish: Publish, read_all: ReadAll

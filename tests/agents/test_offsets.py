@@ -145,7 +145,8 @@ def test_a_command_asks_again(job: Settings, publish: Publish, no_answers: NoAns
 
 
 @pytest.mark.kafka
-@pytest.mark.parametrize("restarts", [1, pytest.param(6, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("restarts", [1, 6])
 def test_committed_offsets_survive_restarts_of_the_broker(
     own_kafka: type[Kafka], tmp_path: Path, restarts: int
 ) -> None:
