@@ -49,7 +49,7 @@ class Acl(NamedTuple):
 
 @dataclass(frozen=True)
 class Role:
-    """What a stage, a command or a client does in Kafka.
+    """A user of Kafka (a stage, a command or a client), with the topics and groups that it uses.
 
     Attributes:
         name: Name of the stage, words of the command, or name of the kind of client.

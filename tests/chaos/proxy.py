@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -88,9 +88,11 @@ class Proxies:
         self._thread.join()
         self._loop.close()
 
-    def _do(self, action: object) -> None:
+    def _do(self, action: Callable[[], None]) -> None:
+        """Call a function in the thread of the proxy, and wait for its end."""
+
         async def act() -> None:
-            action()  # type: ignore[operator]
+            action()
 
         asyncio.run_coroutine_threadsafe(act(), self._loop).result()
 
