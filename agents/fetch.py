@@ -1,13 +1,14 @@
-"""Stage fetch: requests the pages that feeds name. Its records are keyed by the page's domain.
+"""Stage fetch: sends all requests to hosts. Its records are keyed by the domain of the host.
 
-    fetches ──▶ decode ──▶ right partition? ──▶ fetching/ ──▶ raw-html
-       ▲          └──────────────┴──────────────────┼───────▶ dead-letters
-       └──── redirected, to be retried, postponed ──┘
+    fetches, requests ──▶ decode ──▶ right partition? ──▶ fetching/ ──▶ raw-html, poll-outcomes
+       ▲   ▲                └──────────────┴──────────────────┼───────▶ dead-letters
+       └───┴─── redirected, to be retried, postponed ─────────┘
 
-Only the worker that owns the partition of a domain sends requests to the hosts of this domain. A
-record stays in flight until Kafka has confirmed its page in raw-html, its copy in `fetches`, or its
-dead letter. Pages finish in any order, but an offset is committed only after all records before it
-are finished.
+Only the worker that owns the partition of a domain sends requests to the hosts of this domain:
+pages (fetches), and feeds, sitemaps, section pages and files such as robots.txt (requests). A page
+stays in flight until Kafka has confirmed it in raw-html, its copy in `fetches`, or its dead letter;
+a small request, until Kafka has confirmed its answer. Records finish in any order, but an offset is
+committed only after all records before it are finished.
 """
 
 from __future__ import annotations
@@ -19,20 +20,25 @@ from functools import cached_property
 from typing import Any
 
 from aiokafka.errors import MessageSizeTooLargeError
+from faust.types import TP
 from faust.types.tuples import Message
 
 from agents.app import make_table
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import FetchJob
+from agents.fetching.jobs import HostJob, PageJob, SmallJob
 from agents.fetching.service import Fetching
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.settings.job import Settings, SettingsError, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models import fetch as fetches
+from models import host_request as requests
+from models import poll_outcome as outcomes
 from models import raw_html
 from models.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN
+from models.host_request import HostRequest, Purpose
+from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.page import Page, PageError, Reason
 
 
@@ -46,7 +52,7 @@ class Fetch(Stage):
     """
 
     name = "fetch"
-    reads = ("fetches",)
+    reads = ("fetches", "requests")
 
     def __init__(
         self,
@@ -74,14 +80,34 @@ class Fetch(Stage):
         )
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
-        """Accept a page. The service fetches the page after this method has returned."""
-        wanted = fetches.decode(message.value)
-        domain = self.domain_of(wanted.target)
-        self.check_place(domain, message)
+        """Accept a record. The service sends its request after this method has returned."""
         await self.fetching.start()
-        job = FetchJob(work, origin, wanted, domain, asyncio.get_running_loop().create_future())
+        job = self._job(message, origin, work)
+        self.check_place(job.domain, message)
         work.wait_for(job.future)
+        if isinstance(job, SmallJob) and not self._owns_pages(message.partition):
+            job.finish()  # its sender asks again
+            return
         await self.fetching.add(job)
+
+    def _job(self, message: Message, origin: str, work: Work) -> HostJob:
+        future = asyncio.get_running_loop().create_future()
+        if message.topic == self.settings.topic("fetches"):
+            wanted = fetches.decode(message.value)
+            domain = self.domain_of(wanted.target)
+            return PageJob(work, origin, domain, future, fetch=wanted)
+        request = requests.decode(message.value)
+        is_answer = request.purpose is Purpose.FILE_ANSWER
+        domain = self.domain_of(request.url if is_answer else request.target)
+        return SmallJob(work, origin, domain, future, request=request)
+
+    def _owns_pages(self, partition: int) -> bool:
+        """Return whether this worker has the pages of a partition, too.
+
+        While workers of an older release run, which do not read requests, Kafka may give the pages
+        of a partition to one worker and its requests to another.
+        """
+        return TP(self.settings.topic("fetches"), partition) in self.app.consumer.assignment()
 
     def drop(self, partition: int, domain: str) -> None:  # noqa: ARG002 - hosts are not by domain
         """Clear the host states in memory; they will be read again from their rows."""
@@ -99,7 +125,7 @@ class Fetch(Stage):
         """
         return self.schemes.domain(url)
 
-    async def publish(self, job: FetchJob, page: Page) -> None:
+    async def publish(self, job: PageJob, page: Page) -> None:
         """Send a page to raw-html and wait until Kafka has confirmed it.
 
         The size of the page is not counted for its record: while the record waits for earlier
@@ -118,7 +144,7 @@ class Fetch(Stage):
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"raw-html: {error}") from error
 
-    async def send_again(self, job: FetchJob, wanted: FetchRequest, domain: str) -> None:
+    async def send_again(self, job: PageJob, wanted: FetchRequest, domain: str) -> None:
         """Send a page to `fetches` again, to be fetched later or by another worker.
 
         Raises:
@@ -127,12 +153,21 @@ class Fetch(Stage):
         headers = [(ORIGIN, job.origin.encode())]
         await self.send(job.work, "fetches", self.key(domain), fetches.encode(wanted), headers)
 
-    async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
-        """Send the record of a page to the dead-letter topic."""
+    async def ask(self, job: HostJob, request: HostRequest, domain: str) -> None:
+        """Send a request to the worker that owns a domain."""
+        await self.send(job.work, "requests", self.key(domain), requests.encode(request))
+
+    async def answer(self, job: SmallJob, record: PollAnswer | PageReport) -> None:
+        """Send what a request has shown to the owner of the source."""
+        site = record.site if isinstance(record, PageReport) else record.outcome.site
+        await self.send(job.work, "poll-outcomes", self.key(site), outcomes.encode(record))
+
+    async def refuse(self, job: HostJob, reason: Reason, text: str) -> None:
+        """Send a record to the dead-letter topic."""
         await self.dead_letter(job.work, job.origin, reason, text)
 
-    async def is_mine(self, job: FetchJob) -> bool:
-        """Return whether the partition of a page still belongs to this worker."""
+    async def is_mine(self, job: HostJob) -> bool:
+        """Return whether the partition of a record still belongs to this worker."""
         return await self.is_ours(job.work.message)
 
     def report_progress(self) -> None:

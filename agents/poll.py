@@ -1,20 +1,21 @@
 """Stage poll: follows feeds and stores their states. Its records are keyed by site.
 
-    feeds ─────────▶ feed added: write its row; removed: delete it ─────▶ feed_state
-    poll-outcomes ─▶ outcome of the poll that the row expects? ─────────▶ feed_state, seen_items
-                       └ no: it is stale and changes no state
+    feeds ─────────▶ feed added: write its row; removed: delete it ────────▶ feed_state
+    requests ◀────── a feed is due (agents.polling)
+    poll-outcomes ─▶ answer: new items ─▶ fetches ──confirmed──▶ seen_items, feed_state
+                                                └ not the poll that the row expects: no new state
 
-A service beside this agent makes the polls (`agents.polling`). Only a Faust agent can write a
-table, so the service sends its results through poll-outcomes. The decisions are in
-`urltree.crawl.decisions.poll.transition`.
+The worker that owns the host of a feed sends the request to the web (`agents.fetching`). The
+decisions are in `urltree.crawl.decisions.poll`.
 
-A stale outcome does not change the state of its feed, but the agent writes the same rows again:
+An answer that is read again after a crash finds the same items and writes the same rows again:
 after kill -9, RocksDB may be ahead of the changelog. If a feed was removed, the items of its last
-poll are still stored as seen, because items belong to the site.
+answer are neither fetched nor stored.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,17 +23,21 @@ from dataclasses import replace
 from faust.types.tuples import Message
 
 from agents.app import make_table
+from agents.incoming import origin_of
 from agents.kafka.delivery import OnFailure, Work
 from agents.polling.feed_tables import FeedTables, feed_key
+from agents.polling.new_items import NewItemSender
 from agents.polling.service import Polling
 from agents.settings.job import Settings, require_contact
 from agents.settings.schemes import Schemes
-from agents.stage import Stage
+from agents.stage import OURS, Stage
+from agents.telemetry.logs import log
 from models import feed as feeds
 from models import poll_outcome as outcomes
+from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.feed_state import FeedState, add_again, new_feed_state
 from urltree.crawl.decisions.poll.interval import PollRules
-from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome
 from urltree.crawl.decisions.poll.schedule import FeedKey
 from urltree.crawl.decisions.poll.seen_items import is_sweep_due
 from urltree.crawl.decisions.poll.transition import apply_outcome, is_expected_outcome
@@ -69,6 +74,9 @@ class Poll(Stage):
             make_table(self.app, "seen_items"),
             settings.seen_days,
         )
+        self._sender = NewItemSender(self, self.rows, self._schemes)
+        self._answers: dict[FeedKey, asyncio.Task[None]] = {}  # the newest answer of each feed
+        self._parts: dict[FeedKey, tuple[PolledItem, ...]] = {}  # items of earlier parts
         self.polling = Polling(self, self.rows, self._schemes, clock)
         self.app.task(self.polling.run)
         self.app.before_stop = self.polling.stop
@@ -88,8 +96,12 @@ class Poll(Stage):
         """Do nothing: memory contains only due times, and the rows contain them, too."""
 
     def clear(self) -> None:
-        """Cancel all polls before the partitions move to other workers."""
+        """Forget the schedule and the answers before the partitions move to other workers."""
         self.polling.clear()
+        for task in self._answers.values():
+            task.cancel()
+        self._answers.clear()
+        self._parts.clear()
 
     async def _follow(self, message: Message, work: Work) -> None:
         site, url = feeds.split_key(message.key)
@@ -116,19 +128,74 @@ class Poll(Stage):
         self.polling.put(key, state)
 
     async def _apply(self, message: Message, work: Work) -> None:
-        outcome = outcomes.decode(message.value)
-        self.check_place(outcome.site, message)
-        key = feed_key(message.partition, outcome.site, outcome.feed)
+        record = outcomes.decode(message.value)
+        if isinstance(record, PollAnswer):
+            self.check_place(record.outcome.site, message)
+            key = feed_key(message.partition, record.outcome.site, record.outcome.feed)
+            before = self._answers.get(key)
+            task = asyncio.create_task(self._answered(key, record, work, before))
+            self._answers[key] = task
+            work.wait_for(task)
+        elif isinstance(record, PollOutcome):
+            self.check_place(record.site, message)
+            key = feed_key(message.partition, record.site, record.feed)
+            await self._apply_outcome(key, record, work)
+
+    async def _answered(
+        self, key: FeedKey, answer: PollAnswer, work: Work, before: asyncio.Task[None] | None
+    ) -> None:
+        """Apply an answer after the earlier ones of the same feed."""
+        try:
+            if before is not None:
+                await asyncio.wait({before})
+            if await self.is_ours(work.message):
+                await self._apply_answer(key, answer, work)
+        except OURS:
+            raise
+        except Exception as error:  # noqa: BLE001 - one feed must not stop the others
+            log.error("unexpected error while reading an answer", exc_info=error)
+            await self.dead_letter(work, origin_of(work.message), Reason.INTERNAL, repr(error))
+        finally:
+            if self._answers.get(key) is asyncio.current_task():
+                del self._answers[key]
+
+    async def _apply_answer(self, key: FeedKey, answer: PollAnswer, work: Work) -> None:
+        outcome, state = answer.outcome, self.rows.get(key)
+        if state is None:
+            self.polling.schedule_next(key, outcome.sequence, None)
+            return
+        if answer.postponed_until is not None:
+            self.polling.schedule_next(key, outcome.sequence, state, answer.postponed_until)
+            return
+        found = await self._sender.send(key[0], state, answer)
+        if not await self.is_ours(work.message):
+            return
+        await self.rows.see(key[0], found, work)
+        polled = (*self._parts.pop(key, ()), *found.items)
+        if not answer.is_last:
+            self._parts[key] = polled
+            return
+        self._count(outcome)
+        await self._apply_outcome(key, replace(found, items=polled), work, answer.host_ready_at)
+
+    async def _apply_outcome(
+        self, key: FeedKey, outcome: PollOutcome, work: Work, host_ready_at: float = 0.0
+    ) -> None:
         state = self.rows.get(key)
         if state is not None and is_expected_outcome(state, outcome):
             state = apply_outcome(state, outcome, self._rules)
         else:
             self.metrics.stale_outcomes.inc()
-        await self.rows.see(message.partition, outcome, work)
+        await self.rows.see(key[0], outcome, work)
         if state is not None:
             state = await self._sweep_if_due(key, state, outcome, work)
             await self.rows.put(key, state, work)
-        self.polling.schedule_next(key, outcome, state)
+        self.polling.schedule_next(key, outcome.sequence, state, host_ready_at)
+
+    def _count(self, outcome: PollOutcome) -> None:
+        self.metrics.polls.labels(outcome.result).inc()
+        if outcome.trouble is not None:
+            self.metrics.poll_troubles.labels(outcome.trouble).inc()
 
     async def _sweep_if_due(
         self, key: FeedKey, state: FeedState, outcome: PollOutcome, work: Work

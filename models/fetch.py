@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from dataclasses import fields as fields_of
 
 from models.record import SCHEMA, Count, NonEmpty, check_fields, read_versioned, write_fields
+from urltree.crawl.decisions.poll.source_options import Content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,17 @@ class FetchRequest:
         attempt: number of failed attempts.
         not_before: earliest time of the next attempt, in seconds since 1970.
         trouble: reason why the last attempt failed; None before the first failure.
+        site: registrable domain of the feed; with `feed` it is the key of the feed's state.
+        feed_offset: offset of the record of `feeds` that added the feed. If the feed is removed,
+            the pages of its earlier additions are removed, too.
+        named_at: time at which a poll found the page, seconds since 1970.
+        is_first_poll: whether this was the first poll of the feed, so that the page may be old.
+        is_revisit: whether the page was fetched before and is asked for again.
+        content: where the text of the page comes from: `page`, `feed` or `auto`.
+        feed_content: HTML of the item, if the feed contains it and `content` asks for it.
+        credentials: name of the file with the credentials for the page.
+        refusals: number of answers 404 and 403 so far.
+        held_since: time since which the page waits because it may be a wall, seconds since 1970.
     """
 
     url: NonEmpty
@@ -41,6 +53,16 @@ class FetchRequest:
     attempt: Count = 0
     not_before: float = 0.0
     trouble: str | None = None
+    site: str | None = None
+    feed_offset: Count | None = None
+    named_at: float | None = None
+    is_first_poll: bool = False
+    is_revisit: bool = False
+    content: Content = Content.PAGE
+    feed_content: str | None = None
+    credentials: str | None = None
+    refusals: Count = 0
+    held_since: float | None = None
 
     @property
     def target(self) -> str:

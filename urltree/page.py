@@ -39,6 +39,9 @@ class Reason(StrEnum):
     WALL = "wall"  # the response is a consent page or a robot check
     REDIRECT = "redirect"  # a loop, too many redirects, or a target that is no http address
     REFUSED_ADDRESS = "refused-address"  # the address of the host is private
+    DENIED = "denied"  # a rule of the operator forbids requests for the page
+    REMOVED = "removed"  # the operator removed the page from the queue, or its feed
+    RESERVED = "reserved"  # the publisher reserves the page (noindex, noai, TDM), and we obey
     EXPIRED = "expired"  # Kafka's retention removed a range of records before they were read
     UNREADABLE = "unreadable"  # a range of records cannot be decompressed or decoded
     INTERNAL = "internal"  # processing failed twice for an unexpected reason; can be replayed

@@ -95,13 +95,13 @@ class Names:
 
 _READS = {
     "poll": ("feeds", "poll-outcomes"),
-    "fetch": ("fetches",),
+    "fetch": ("fetches", "requests"),
     "normalize": ("raw-html",),
     "extract": ("documents",),
 }
 _WRITES = {
-    "poll": ("poll-outcomes", "fetches", "dead-letters"),
-    "fetch": ("fetches", "raw-html", "dead-letters"),
+    "poll": ("requests", "fetches", "dead-letters"),
+    "fetch": ("requests", "poll-outcomes", "fetches", "raw-html", "unchanged", "dead-letters"),
     "normalize": ("raw-html", "documents", "duplicates", "dead-letters"),
     "extract": ("clean-text", "duplicates", "dead-letters"),
 }

@@ -1,40 +1,62 @@
-"""A page that a worker of `fetch` has to fetch, and the stage's actions for such a page."""
+"""A request that a worker of `fetch` has to send, and the stage's actions for it.
+
+HostJob ─┬─ PageJob     a record of fetches: a page
+         └─ SmallJob    a record of requests: a feed, a sitemap, a section page, or a file such
+                        as robots.txt for another host
+"""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.kafka.delivery import Work
 from models.fetch import FetchRequest
+from models.host_request import HostRequest
 from urltree.address.url import normalise
+from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.page import Page, Reason
 
 
 @dataclass(slots=True, eq=False)
-class FetchJob:
-    """A page that this worker has to fetch.
+class HostJob:
+    """A request that this worker has to send.
 
     Attributes:
-        work: the record of the page, in flight.
+        work: the record of the request, in flight.
         origin: place of the record's first copy, as topic/partition/offset.
-        fetch: the decoded record, with the redirects inside the domain that were followed since.
         domain: registrable domain of the next request.
-        future: done when this worker has finished the page; `work` waits for it.
-        is_parked: whether the page has been parked before.
+        future: done when this worker has finished the record; `work` waits for it.
+        is_parked: whether the record has been parked before.
         errors: number of unexpected errors so far.
+        files: redirects of the host's robots.txt that were followed so far, the last one next.
     """
 
     work: Work
     origin: str
-    fetch: FetchRequest
     domain: str
     future: asyncio.Future[None]
     is_parked: bool = False
     errors: int = 0
+    files: tuple[str, ...] = field(default=())
+
+    @property
+    def target(self) -> str:
+        """Address that is requested next."""
+        raise NotImplementedError
+
+    @property
+    def first_url(self) -> str:
+        """Address that was named first."""
+        raise NotImplementedError
+
+    @property
+    def redirects(self) -> tuple[str, ...]:
+        """Addresses to which the request was redirected so far."""
+        raise NotImplementedError
 
     @property
     def partition(self) -> int:
@@ -44,21 +66,86 @@ class FetchJob:
     @property
     def host(self) -> str:
         """Host of the next request."""
-        return _host_of(self.fetch.target)
+        return host_of(self.target)
 
     @property
     def scheme(self) -> str:
         """Scheme of the next request."""
-        return urlsplit(self.fetch.target).scheme.lower()
+        return urlsplit(self.target).scheme.lower()
 
     def finish(self) -> None:
-        """Mark the page as finished in this worker."""
+        """Mark the record as finished in this worker."""
         if not self.future.done():
             self.future.set_result(None)
 
 
+@dataclass(slots=True, eq=False)
+class PageJob(HostJob):
+    """A page that this worker has to fetch.
+
+    Attributes:
+        fetch: the decoded record, with the redirects inside the domain that were followed since.
+    """
+
+    fetch: FetchRequest = field(kw_only=True)
+
+    @property
+    def target(self) -> str:
+        """Address that is requested next."""
+        return self.fetch.target
+
+    @property
+    def first_url(self) -> str:
+        """Address of the page in its feed."""
+        return self.fetch.url
+
+    @property
+    def redirects(self) -> tuple[str, ...]:
+        """Addresses to which the page was redirected so far."""
+        return self.fetch.redirects
+
+    def follow(self, url: str) -> None:
+        """Make a redirect the next address."""
+        self.fetch = replace(self.fetch, redirects=(*self.fetch.redirects, url))
+
+
+@dataclass(slots=True, eq=False)
+class SmallJob(HostJob):
+    """A small request of another worker, or of the owner of a source.
+
+    Attributes:
+        request: the decoded record, with the redirects inside the domain that were followed since.
+    """
+
+    request: HostRequest = field(kw_only=True)
+
+    @property
+    def target(self) -> str:
+        """Address that is requested next."""
+        return self.request.target
+
+    @property
+    def first_url(self) -> str:
+        """Address that was asked first."""
+        return self.request.url
+
+    @property
+    def redirects(self) -> tuple[str, ...]:
+        """Addresses to which the request was redirected so far."""
+        return self.request.redirects
+
+    def follow(self, url: str) -> None:
+        """Make a redirect the next address."""
+        self.request = replace(self.request, redirects=(*self.request.redirects, url))
+
+
 @lru_cache(maxsize=4_096)
-def _host_of(url: str) -> str:
+def host_of(url: str) -> str:
+    """Return the host of a URL, in lower case, with its port unless it is the default.
+
+    Raises:
+        PageError: `bad-url`.
+    """
     return normalise(url).netloc
 
 
@@ -68,17 +155,23 @@ class FetchStage(Protocol):
     def domain_of(self, url: str) -> str:
         """Return the registrable domain of a URL. Raises PageError(bad-url)."""
 
-    async def is_mine(self, job: FetchJob) -> bool:
-        """Return whether the partition of a page still belongs to this worker."""
+    async def is_mine(self, job: HostJob) -> bool:
+        """Return whether the partition of a record still belongs to this worker."""
 
-    async def publish(self, job: FetchJob, page: Page) -> None:
+    async def publish(self, job: PageJob, page: Page) -> None:
         """Send a page to raw-html, and wait until Kafka has confirmed it."""
 
-    async def send_again(self, job: FetchJob, fetch: FetchRequest, domain: str) -> None:
+    async def send_again(self, job: PageJob, fetch: FetchRequest, domain: str) -> None:
         """Send a page to `fetches` again, to be fetched later or by another worker."""
 
-    async def refuse(self, job: FetchJob, reason: Reason, text: str) -> None:
-        """Send the record of a page to the dead-letter topic."""
+    async def ask(self, job: HostJob, request: HostRequest, domain: str) -> None:
+        """Send a request to the worker that owns a domain."""
+
+    async def answer(self, job: SmallJob, record: PollAnswer | PageReport) -> None:
+        """Send what a request has shown to the owner of the source."""
+
+    async def refuse(self, job: HostJob, reason: Reason, text: str) -> None:
+        """Send a record to the dead-letter topic."""
 
     def report_progress(self) -> None:
         """Report that a request has begun or ended: the worker is not stalled."""

@@ -1,11 +1,14 @@
-"""The service of `fetch`: requests pages, each host at its own pace.
+"""The service of `fetch`: sends all requests to hosts, to each host at its own pace.
 
-    record ──▶ place ──▶ host's queue ──▶ host ready: page_request.py ──▶ published
-                 │           ▲    │                     ├──▶ redirected: placed again, or sent on
-                 │ much      │    │ slower than         ├──▶ retry: sent to `fetches` again
-                 │ later     │    │ expected            └──▶ dead letter
-                 └──▶ parked ┘◀───┘
-                        └──▶ sent to `fetches` again, to wait there
+    page ──▶ place ──▶ host's queue ──▶ host ready: page_request.py ──▶ published
+               │           ▲    │                     ├──▶ redirected: placed again, or sent on
+               │ much      │    │ slower than         ├──▶ retry: sent to `fetches` again
+               │ later     │    │ expected            └──▶ dead letter
+               └──▶ parked ┘◀───┘
+                      └──▶ sent to `fetches` again, to wait there
+
+    small request ──▶ before the pages of its host ──▶ source_request.py ──▶ answered
+                  └──▶ host rests: answered as postponed
 
 A record stays in flight for one to two minutes at most, so that the committed offset is never far
 behind. A worker that stops waits a few seconds for its running requests, sends all other pages to
@@ -20,21 +23,31 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import time
 
+from agents.fetching.host_client import HostClient, PartitionLostError
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import FetchJob, FetchStage
-from agents.fetching.page_request import PageRequester, PartitionLostError
+from agents.fetching.jobs import FetchStage, HostJob, PageJob, SmallJob
+from agents.fetching.page_request import PageRequester, check_robots
+from agents.fetching.parsers import Parsers
+from agents.fetching.robots_request import AskedElsewhereError, RobotsRequester
+from agents.fetching.source_request import SourceRequester, failure, outcome_of
 from agents.fetching.waiting import WaitingPages
 from agents.settings.job import Settings
 from agents.stage import OURS
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
+from models.host_request import Purpose
 from urltree.crawl.decisions.host.host_state import retry_at
 from urltree.crawl.decisions.host.page_response import TryLaterError
+from urltree.crawl.decisions.poll.answer import PollAnswer
+from urltree.crawl.decisions.poll.outcome import PollResult
+from urltree.crawl.decisions.poll.source_options import SourceKind
+from urltree.crawl.decisions.response import Trouble, WebError
 from urltree.crawl.web.client import WebClient
 from urltree.page import Page, PageError, Reason
 
 _TICK = 1.0  # longest pause of the loop in seconds; events end it earlier
 _DRAIN = 3.0  # seconds after which a worker that stops cancels its running requests
+_SOON = 30.0  # seconds for which a small request waits for its host; if longer, it is postponed
 
 
 class Fetching:
@@ -61,13 +74,17 @@ class Fetching:
         self._stage = stage
         self._metrics = metrics
         self._clock = clock
-        self._client = WebClient(settings.client)
-        self._requester = PageRequester(settings, self._client, hosts, stage, metrics, clock)
+        self._web = WebClient(settings.client)
+        self._parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
+        self._client = HostClient(settings, self._web, hosts, stage, metrics, clock)
+        self._pages = PageRequester(settings, self._client, metrics)
+        self._robots = RobotsRequester(settings, self._client, stage, metrics)
+        self._sources = SourceRequester(self._client, self._parsers, settings)
         self._waiting = WaitingPages(
-            hosts, stage, metrics, settings.park_seconds, self._requester.seconds_each, clock
+            hosts, stage, metrics, settings.park_seconds, self._client.seconds_each, clock
         )
-        self._jobs: set[FetchJob] = set()
-        self._requests: dict[asyncio.Task[None], FetchJob] = {}
+        self._jobs: set[HostJob] = set()
+        self._requests: dict[asyncio.Task[None], HostJob] = {}
         self._wake = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         queues = self._waiting.queues
@@ -79,7 +96,8 @@ class Fetching:
     async def start(self) -> None:
         """Start the service unless it is running."""
         if self._loop is None:
-            await self._client.__aenter__()
+            await self._web.__aenter__()
+            await self._parsers.__aenter__()
             self._loop = asyncio.create_task(self._run())
             self._loop.add_done_callback(self._end_if_failed)
 
@@ -89,20 +107,21 @@ class Fetching:
         if self._loop is not None:
             self._loop.cancel()
             await asyncio.gather(self._loop, return_exceptions=True)
-            await self._client.__aexit__(None, None, None)
+            await self._parsers.__aexit__(None, None, None)
+            await self._web.__aexit__(None, None, None)
             self._loop = None
 
-    async def add(self, job: FetchJob) -> None:
-        """Accept a page. The job's future is done when this worker has finished the page.
+    async def add(self, job: HostJob) -> None:
+        """Accept a record. The job's future is done when this worker has finished it.
 
         Raises:
-            PageError: the page's host has failed for hours.
+            PageError: the host of a page has failed for hours.
         """
         self._jobs.add(job)
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
         try:
             await self._hosts.sweep(job.partition, job.domain, self._clock(), job.work)
-            await self._waiting.place(job)
+            await self._queue(job)
         except BaseException:
             job.finish()
             raise
@@ -115,8 +134,7 @@ class Fetching:
             await asyncio.wait(self._requests, timeout=_DRAIN)
         self._cancel()
         for job in list(self._jobs):
-            await self._stage.send_again(job, job.fetch, job.domain)
-            job.finish()
+            await self._send_again(job)
         self._waiting.clear()
 
     def clear(self) -> None:
@@ -170,37 +188,37 @@ class Fetching:
         if error is not None:
             self._stage.fail(error)
 
-    async def _serve_host(self, host: str, job: FetchJob) -> None:
-        """Make one request to a host, and handle its result. The caller may cancel this call."""
+    async def _serve_host(self, host: str, job: HostJob) -> None:
+        """Send one request to a host, and handle its result. The caller may cancel this call."""
+        until = 0.0
         try:
             await self._request(host, job)
         except PartitionLostError:
             return
+        except AskedElsewhereError as error:
+            until = error.until
+            self._waiting.queues.put_back(host, job)
         except PageError as error:
             await self._refuse(job, error)
         self._stage.report_progress()
         state = self._hosts.get(job.partition, job.domain, host)
-        self._waiting.queues.done(host, state.next_request_at)
+        self._waiting.queues.done(host, max(until, state.next_request_at))
         for waiting in self._waiting.overflow(host, job):
             await self._place(waiting)
 
-    async def _request(self, host: str, job: FetchJob) -> None:
+    async def _request(self, host: str, job: HostJob) -> None:
+        """Send one request to a host: for its robots.txt if needed, and otherwise for the job."""
         try:
-            result = await self._requester.request(job)
-            if result is None:
-                self._waiting.queues.put_back(host, job)
-            elif isinstance(result, str):
-                await self._redirect(job, result)
-            else:
-                await self._publish(job, result)
-        except TryLaterError as error:
-            await self._retry_later(host, job, error)
-        except (PageError, PartitionLostError, *OURS):
+            if isinstance(job, PageJob):
+                await self._request_page(host, job)
+            elif isinstance(job, SmallJob):
+                await self._request_small(host, job)
+        except (PageError, PartitionLostError, AskedElsewhereError, *OURS):
             raise
         except Exception as error:
             job.errors += 1
             log.error(
-                "unexpected error while fetching a page",
+                "unexpected error while sending a request to a host",
                 origin=job.origin,
                 tries=job.errors,
                 exc_info=error,
@@ -210,12 +228,66 @@ class Fetching:
             self._metrics.retries.inc()
             self._waiting.queues.put_back(host, job)
 
-    async def _publish(self, job: FetchJob, page: Page) -> None:
+    async def _request_page(self, host: str, job: PageJob) -> None:
+        try:
+            rules = self._client.rules(job)
+            if rules is None:
+                await self._robots.ask(job)
+                self._waiting.queues.put_back(host, job)
+                return
+            result = await self._pages.request(job, rules)
+        except TryLaterError as error:
+            await self._retry_later(host, job, error)
+            return
+        if isinstance(result, str):
+            await self._redirect(job, result)
+        else:
+            await self._publish(job, result)
+
+    async def _request_small(self, host: str, job: SmallJob) -> None:
+        if job.request.purpose is Purpose.FILE:
+            moved = await self._robots.serve(job)
+        else:
+            result = await self._request_source(host, job)
+            if result is None:
+                return
+            moved = result if isinstance(result, str) else None
+            for answer in [] if isinstance(result, str) else result:
+                await self._answer(job, answer)
+        if moved is None:
+            job.finish()
+        else:
+            await self._redirect_small(job, moved)
+
+    async def _request_source(self, host: str, job: SmallJob) -> str | list[PollAnswer] | None:
+        """Return the answer or the redirect of a source; None if robots.txt was asked for."""
+        if job.request.kind is SourceKind.SECTION:
+            try:
+                rules = self._client.rules(job)
+                if rules is None:
+                    await self._robots.ask(job)
+                    self._waiting.queues.put_back(host, job)
+                    return None
+                check_robots(rules, job.target, job.host)
+            except TryLaterError as error:
+                return self._failed(job, Trouble.STATUS, error.message)
+            except PageError as error:
+                return self._failed(job, Trouble.STATUS, error.message)
+        return await self._sources.request(job)
+
+    def _failed(self, job: SmallJob, trouble: Trouble, message: str) -> list[PollAnswer]:
+        return [failure(job.request, self._clock(), WebError(trouble, message))]
+
+    async def _answer(self, job: SmallJob, answer: PollAnswer) -> None:
+        ready_at = self._client.state(job).next_request_at
+        await self._stage.answer(job, replace(answer, host_ready_at=ready_at))
+
+    async def _publish(self, job: PageJob, page: Page) -> None:
         await self._stage.publish(job, page)
         self._metrics.pages.inc()
         job.finish()
 
-    async def _redirect(self, job: FetchJob, url: str) -> None:
+    async def _redirect(self, job: PageJob, url: str) -> None:
         fetch, most = job.fetch, self._settings.max_redirects
         if url in (fetch.url, *fetch.redirects):
             raise PageError(Reason.REDIRECT, f"redirect loop: back to {url}")
@@ -225,16 +297,38 @@ class Fetching:
             domain = self._stage.domain_of(url)
         except PageError as error:
             raise PageError(Reason.REDIRECT, error.message) from None
-        moved = replace(fetch, redirects=(*fetch.redirects, url))
         if domain == job.domain:
-            job.fetch, job.is_parked = moved, False
+            job.follow(url)
+            job.is_parked = False
             await self._waiting.place(job)
         else:
+            moved = replace(fetch, redirects=(*fetch.redirects, url))
             await self._stage.send_again(job, moved, domain)
             self._metrics.sent_on.inc()
             job.finish()
 
-    async def _retry_later(self, host: str, job: FetchJob, error: TryLaterError) -> None:
+    async def _redirect_small(self, job: SmallJob, url: str) -> None:
+        """Ask the next host of a chain of redirects, or its owner."""
+        try:
+            domain = self._stage.domain_of(url)
+        except PageError as error:
+            await self._end_chain(job, error.message)
+            return
+        job.follow(url)
+        if domain == job.domain:
+            await self._queue(job)
+        else:
+            await self._stage.ask(job, job.request, domain)
+            self._metrics.sent_on.inc()
+            job.finish()
+
+    async def _end_chain(self, job: SmallJob, message: str) -> None:
+        if job.request.purpose is Purpose.SOURCE:
+            for answer in self._failed(job, Trouble.REDIRECT, message):
+                await self._answer(job, answer)
+        job.finish()
+
+    async def _retry_later(self, host: str, job: PageJob, error: TryLaterError) -> None:
         now, attempt = self._clock(), job.fetch.attempt + 1
         if attempt >= self._settings.fetch_attempts:
             raise PageError(
@@ -247,14 +341,57 @@ class Fetching:
         await self._stage.send_again(job, fetch, job.domain)
         job.finish()
 
-    async def _place(self, job: FetchJob) -> None:
+    async def _queue(self, job: HostJob) -> None:
+        """Put a job where it waits for its host.
+
+        Raises:
+            PageError: the host of a page has failed for hours.
+        """
+        if isinstance(job, PageJob):
+            await self._waiting.place(job)
+        elif isinstance(job, SmallJob):
+            await self._queue_small(job)
+
+    async def _queue_small(self, job: SmallJob) -> None:
+        request, now = job.request, self._clock()
+        if request.purpose is Purpose.FILE_ANSWER:
+            await self._robots.receive(job)
+            self._waiting.queues.resume(job.host, self._client.state(job).next_request_at)
+            job.finish()
+            return
+        if now - request.asked_at > request.expires:
+            self._metrics.expired_requests.inc()
+            job.finish()
+            return
+        ready_at = self._client.state(job).next_request_at
+        if request.purpose is Purpose.SOURCE and ready_at - now > _SOON:
+            outcome = outcome_of(request, now, PollResult.FAILED)
+            await self._answer(job, PollAnswer(outcome=outcome, postponed_until=ready_at))
+            job.finish()
+            return
+        self._waiting.queues.pause_until(job.host, ready_at)
+        self._waiting.queues.add(job.host, job, now, is_small=True)
+        self._wake.set()
+
+    async def _place(self, job: HostJob) -> None:
         try:
-            # `drain` may have sent the page to `fetches` again in the meantime
+            # `drain` may have sent the record again in the meantime
             if await self._stage.is_mine(job) and not job.future.done():
-                await self._waiting.place(job)
+                await self._queue(job)
         except PageError as error:
             await self._refuse(job, error)
 
-    async def _refuse(self, job: FetchJob, error: PageError) -> None:
-        await self._stage.refuse(job, error.reason, error.message)
+    async def _send_again(self, job: HostJob) -> None:
+        """Leave a job to the next owner of its partition."""
+        if isinstance(job, PageJob):
+            await self._stage.send_again(job, job.fetch, job.domain)
+        elif isinstance(job, SmallJob):
+            await self._stage.ask(job, job.request, job.domain)
+        job.finish()
+
+    async def _refuse(self, job: HostJob, error: PageError) -> None:
+        if isinstance(job, SmallJob) and job.request.purpose is Purpose.SOURCE:
+            await self._answer(job, failure(job.request, self._clock(), error))
+        else:
+            await self._stage.refuse(job, error.reason, error.message)
         job.finish()

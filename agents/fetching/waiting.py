@@ -17,7 +17,7 @@ from itertools import count
 from typing import Generic, TypeVar
 
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import FetchJob, FetchStage
+from agents.fetching.jobs import FetchStage, HostJob, PageJob
 from agents.telemetry.metrics import Metrics
 from urltree.crawl.decisions.host.host_queues import HostQueues
 from urltree.page import PageError, Reason
@@ -104,7 +104,7 @@ class WaitingPages:
         stage: FetchStage,
         metrics: Metrics,
         seconds: float,
-        seconds_each: Callable[[FetchJob], float],
+        seconds_each: Callable[[HostJob], float],
         clock: Callable[[], float],
     ) -> None:
         self._hosts = hosts
@@ -113,11 +113,11 @@ class WaitingPages:
         self._seconds = seconds
         self._seconds_each = seconds_each
         self._clock = clock
-        self._parked: ParkedPages[FetchJob] = ParkedPages(seconds)
-        self.queues: HostQueues[FetchJob] = HostQueues()
+        self._parked: ParkedPages[PageJob] = ParkedPages(seconds)
+        self.queues: HostQueues[HostJob] = HostQueues()
         self.is_closed = False
 
-    async def place(self, job: FetchJob) -> None:
+    async def place(self, job: PageJob) -> None:
         """Put a page into the queue of its host, park it, or send it to `fetches` again.
 
         Raises:
@@ -144,13 +144,13 @@ class WaitingPages:
             self.queues.pause_until(host, state.next_request_at)
             self.queues.add(host, job, now)
 
-    def take_due(self) -> list[FetchJob]:
+    def take_due(self) -> list[PageJob]:
         """Remove and return the parked pages that must be placed again now."""
         now = self._clock()
         stay = self._seconds * (_LEAST if self._stage.is_full() else 1.0)
         return [*self._parked.due(now), *self._parked.parked_before(now - stay)]
 
-    def overflow(self, host: str, job: FetchJob) -> list[FetchJob]:
+    def overflow(self, host: str, job: HostJob) -> list[HostJob]:
         """Remove and return all pages of a host's queue if the host cannot serve them in time."""
         now = self._clock()
         expected = self.queues.expected(host, now, self._seconds_each(job))
@@ -167,7 +167,7 @@ class WaitingPages:
         self.queues.clear()
         self._parked.empty()
 
-    async def _put_off(self, job: FetchJob, ready_at: float, now: float) -> None:
+    async def _put_off(self, job: PageJob, ready_at: float, now: float) -> None:
         if job.is_parked:
             self._metrics.parked.inc()
             await self._send_again(job, ready_at)
@@ -175,6 +175,6 @@ class WaitingPages:
             job.is_parked = True
             self._parked.park(job, now)
 
-    async def _send_again(self, job: FetchJob, not_before: float) -> None:
+    async def _send_again(self, job: PageJob, not_before: float) -> None:
         await self._stage.send_again(job, replace(job.fetch, not_before=not_before), job.domain)
         job.finish()

@@ -1,11 +1,11 @@
-"""The places of a worker's feeds between two polls: schedule, host's queue, poll, or outcome.
+"""The places of a worker's feeds between two polls: schedule, host's queue, or asked.
 
-    ┌▶ schedule ──due──▶ host's queue ──host ready──▶ poll ──▶ outcome sent ──applied──┐
-    │                                                  │            │                  │
-    └──────────────────◀── no outcome, or revoked ─────┴─── lost ───┘◀─────────────────┘
+    ┌▶ schedule ──due──▶ host's queue ──host ready──▶ asked ──answer applied──┐
+    └────────────────────────◀── lost, or removed ──────┴────────────────────┘
 
-A feed is in exactly one of these places, so it is never polled twice at the same time. If an
-outcome was lost in a rebalance, its feed is polled again after `LOST_AFTER` seconds.
+A feed is in exactly one of these places, so a worker never asks for it twice at the same time, and
+asks each host for one feed at a time. If no answer has come back after `LOST_AFTER` seconds, the
+feed is asked for again; the owner of the host drops the older request then.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import takewhile
 from urltree.crawl.decisions.host.host_queues import HostQueues
 from urltree.crawl.decisions.poll.schedule import FeedKey, Schedule
 
-LOST_AFTER = 60.0  # seconds after which an outcome counts as lost; outcomes usually take 0.2 s
+LOST_AFTER = 300.0  # seconds after which an answer counts as lost
 
 
 @dataclass(slots=True)
@@ -24,8 +24,8 @@ class PendingPoll:
     """A feed that has left the schedule.
 
     Attributes:
-        host: host in whose queue the feed waits, or to which the poll sends its request.
-        sequence: sequence of the poll's outcome; None until the poll begins.
+        host: host in whose queue the feed waits, or that is asked.
+        sequence: sequence of the poll's outcome; None until the request was sent.
     """
 
     host: str
@@ -77,19 +77,22 @@ class FeedQueue:
         """Return feeds whose hosts are ready, at most one for each host."""
         return [key for _, key in self._hosts.take(now, at_most)] if at_most > 0 else []
 
-    def begin(self, key: FeedKey, sequence: int) -> None:
-        """Record that a poll begins, and the sequence of its outcome."""
-        self._pending[key].sequence = sequence
-
-    def mark_sent(self, key: FeedKey, now: float) -> None:
-        """Record that the outcome of a poll was sent.
+    def begin(self, key: FeedKey, sequence: int, now: float) -> None:
+        """Record that the request for a feed is sent.
 
         Args:
             key: key of the feed.
+            sequence: sequence of the outcome that the answer has.
             now: monotonic seconds, as in `find_lost`.
         """
+        self._pending[key].sequence = sequence
         self._sent.pop(key, None)
         self._sent[key] = now
+
+    @property
+    def asked(self) -> int:
+        """Number of feeds whose answer has not come back."""
+        return len(self._sent)
 
     def is_waiting_for(self, key: FeedKey, sequence: int) -> bool:
         """Return whether the feed has a pending poll with this sequence."""
@@ -105,7 +108,7 @@ class FeedQueue:
         self._schedule.put(key, due)
 
     def find_lost(self, now: float) -> list[FeedKey]:
-        """Return the feeds whose outcome has not come back within `LOST_AFTER` seconds."""
+        """Return the feeds whose answer has not come back within `LOST_AFTER` seconds."""
         return [
             key for key, _ in takewhile(lambda sent: now - sent[1] > LOST_AFTER, self._sent.items())
         ]

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from aiokafka.structs import RecordMetadata
 
-from agents.polling.feed_request import PolledFeed
 from agents.polling.feed_tables import FeedTables
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
@@ -20,6 +19,7 @@ from agents.telemetry.logs import log
 from models import fetch as fetches
 from models.fetch import FetchRequest
 from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.feed_state import FeedState
 from urltree.crawl.decisions.poll.outcome import PollOutcome
 from urltree.crawl.decisions.poll.seen_items import find_new_items
@@ -40,7 +40,7 @@ class NewItemSender:
         self._rows = rows
         self._schemes = schemes
 
-    async def send(self, partition: int, state: FeedState, polled: PolledFeed) -> PollOutcome:
+    async def send(self, partition: int, state: FeedState, answer: PollAnswer) -> PollOutcome:
         """Send the new items, oldest first, and wait for Kafka's confirmation.
 
         Returns:
@@ -51,12 +51,12 @@ class NewItemSender:
         """
         site = state.site
         seen, new = find_new_items(
-            polled.items, lambda item: self._rows.is_known(partition, site, item)
+            answer.items, lambda item: self._rows.is_known(partition, site, item)
         )
         confirmed = [sent for item in new if (sent := await self._send(state, item)) is not None]
         await asyncio.gather(*confirmed)
         self._stage.metrics.items.inc(len(confirmed))
-        return replace(polled.outcome, items=seen)
+        return replace(answer.outcome, items=seen)
 
     async def _send(
         self, state: FeedState, item: FeedItem

@@ -1,13 +1,10 @@
-"""The service of `poll`: polls each feed when it is due, several at a time.
+"""The service of `poll`: asks for each source when it is due.
 
-    due ──▶ host ready ──▶ request ──▶ new items in fetches ──▶ confirmed ──▶ outcome ──▶ agent
-                                                                                 ▲
-                        only the outcome contains the validators: if the poll ───┘
-                        is lost before, it is repeated and finds the same items
+    due ──▶ no other source of its host is asked ──▶ request, to the owner of the host
+                                                         └──▶ answer ──▶ agent ──▶ next due time
 
-The service writes no table. The agent writes the tables when it receives the outcome through Kafka.
-The service reads both tables while their partitions belong to this worker. When partitions move,
-the service cancels every poll and reads all feeds again.
+The service sends no request to the web and writes no table. It reads the states of the feeds while
+their partitions belong to this worker. When partitions move, it reads all feeds again.
 """
 
 from __future__ import annotations
@@ -17,28 +14,23 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-from agents.polling.feed_queue import FeedQueue
-from agents.polling.feed_request import FeedRequester, failed_outcome, host_of
+from agents.polling.feed_queue import LOST_AFTER, FeedQueue
 from agents.polling.feed_tables import FeedTables
-from agents.polling.new_items import NewItemSender
-from agents.polling.parsers import Parsers
 from agents.settings.schemes import Schemes
-from agents.stage import OURS, Stage
+from agents.stage import Stage
 from agents.telemetry.logs import log
-from models import poll_outcome as outcomes
+from models import host_request as requests
+from models.host_request import HostRequest, Purpose
+from urltree.address.url import normalise
 from urltree.crawl.decisions.poll.feed_state import FeedState, due_time
-from urltree.crawl.decisions.poll.outcome import PollOutcome
 from urltree.crawl.decisions.poll.schedule import FeedKey
-from urltree.crawl.decisions.poll.transition import due_after_takeover
-from urltree.crawl.web.client import WebClient
+from urltree.crawl.decisions.poll.seen_items import is_reading_due
+from urltree.crawl.decisions.poll.transition import conditional_headers, due_after_takeover
+from urltree.page import PageError
 
 _MAX_WAIT = 0.5  # maximum seconds between two checks of the schedule
 _MIN_WAIT = 0.02  # minimum seconds between two checks, unless an event wakes the service
 _SLICE = 200  # number of rows that are read before other tasks may run; a row takes 20 µs
-
-_MESSAGE = 500  # largest number of characters of an unexpected error that are stored
-
-_TOO_MANY = 429
 
 
 class Polling:
@@ -57,16 +49,13 @@ class Polling:
         self._stage = stage
         self._app = stage.app
         self._rows = rows
-        self._sender = NewItemSender(stage, rows, schemes)
+        self._schemes = schemes
         self._clock = clock
-        self._politeness = stage.settings.politeness
         self._queue = FeedQueue()
         self._generation: int | None = (
             None  # generation of the consumer group in which the feeds were read
         )
-        self._polls: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
-        self._requester: FeedRequester | None = None
         self._task: asyncio.Task[None] | None = None
         gauge = stage.metrics.gauge
         gauge("feeds", "Feeds that this worker polls.", lambda: len(self._queue))
@@ -75,31 +64,24 @@ class Polling:
     async def run(self) -> None:
         """Poll feeds until the worker stops. An error ends the worker."""
         self._task = asyncio.current_task()
-        settings = self._stage.settings
-        parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
         try:
-            async with WebClient(settings.client) as client, parsers:
-                self._requester = FeedRequester(client, parsers, settings, self._clock)
-                while not self._app.should_stop:
-                    await self._start_due_polls()
-                    await self._wait()
-                await self._cancel()
+            while not self._app.should_stop:
+                await self._start_due_polls()
+                await self._wait()
         except Exception as error:  # noqa: BLE001 - after any error the worker would not poll
             self._stage.fail(error)
 
     async def stop(self) -> None:
-        """Cancel all polls and wait for their end."""
-        await self._cancel()
+        """Stop asking for feeds. Answers that arrive later are read by the next owner."""
+        self.clear()
         self._wake.set()
         if self._task is not None:
             await asyncio.wait({self._task})
 
     def clear(self) -> None:
-        """Cancel all polls and empty the schedule, because the partitions move."""
+        """Empty the schedule, because the partitions move."""
         self._generation = None
         self._queue.clear()
-        for poll in self._polls:
-            poll.cancel()
 
     def put(self, key: FeedKey, state: FeedState) -> None:
         """Schedule a feed that was added."""
@@ -110,22 +92,21 @@ class Polling:
         """Stop polling a feed that was removed."""
         self._queue.remove(key)
 
-    def schedule_next(self, key: FeedKey, outcome: PollOutcome, state: FeedState | None) -> None:
-        """Schedule the next poll after an outcome was applied.
+    def schedule_next(
+        self, key: FeedKey, sequence: int, state: FeedState | None, host_ready_at: float = 0.0
+    ) -> None:
+        """Schedule the next poll after an answer was applied.
 
         Args:
             key: key of the feed.
-            outcome: outcome that was read from Kafka.
+            sequence: sequence of the outcome that was read from Kafka.
             state: new state of the feed; None if the feed was removed.
+            host_ready_at: time before which the feed's host is not asked for another feed, in
+                seconds since 1970. The owner of the host keeps the host's pause itself.
         """
-        now = self._clock()
         due = due_time(state)
-        host_next_at = now + self._politeness.after(outcome.seconds)
-        if outcome.status == _TOO_MANY:
-            wait = outcome.retry_after or self._stage.settings.interval_min
-            host_next_at = max(host_next_at, outcome.at + wait)
-        if self._queue.is_waiting_for(key, outcome.sequence):
-            self._queue.put_back(key, due, host_next_at)
+        if self._queue.is_waiting_for(key, sequence):
+            self._queue.put_back(key, due, host_ready_at)
         else:
             self._queue.put(key, due)
         self._wake.set()
@@ -138,13 +119,11 @@ class Polling:
             return
         now = self._clock()
         for key in self._queue.find_lost(monotonic()):
-            log.warning("no outcome of the poll arrived in time; polling the feed again", key=key)
+            log.warning("no answer arrived in time; asking for the feed again", key=key)
             self._queue.put_back(key, now, now)
         await self._queue_due(now)
         for key in self._queue.take_ready(now, self._room):
-            poll = asyncio.create_task(self._poll(key, generation))
-            self._polls.add(poll)
-            poll.add_done_callback(self._on_poll_end)
+            await self._ask(key, now)
 
     async def _wait(self) -> None:
         next_at = self._queue.next_at(has_room=self._room > 0)
@@ -160,7 +139,7 @@ class Polling:
 
     @property
     def _room(self) -> int:
-        return self._stage.settings.polls_at_once - len(self._polls)
+        return self._stage.settings.polls_at_once - self._queue.asked
 
     def _may_poll(self) -> bool:
         """Return whether the tables are complete and the partitions still belong to this worker."""
@@ -202,57 +181,51 @@ class Polling:
             if state is None or due_time(state) > now:
                 self._queue.put(key, due_time(state))
             else:
-                self._queue.queue(key, host_of(state.url), now)
+                self._queue.queue(key, _host_of(state.url), now)
 
-    def _on_poll_end(self, poll: asyncio.Task[None]) -> None:
-        self._polls.discard(poll)
-        self._wake.set()
-        error = None if poll.cancelled() else poll.exception()
-        if error is not None:
-            self._stage.fail(error)
-
-    async def _cancel(self) -> None:
-        self.clear()
-        await asyncio.gather(*self._polls, return_exceptions=True)
-
-    async def _poll(self, key: FeedKey, generation: int) -> None:
-        """Make one poll, from its request to its outcome in Kafka."""
-        now = self._clock()
+    async def _ask(self, key: FeedKey, now: float) -> None:
+        """Send the request for a feed to the owner of its host."""
         state = self._rows.get(key)
         if state is None or due_time(state) > now:
             self._queue.put_back(key, due_time(state), now)
             return
-        self._queue.begin(key, state.sequence + 1)
-        outcome = await self._outcome(key, state, generation)
-        if outcome is None:
-            again = self._clock() + self._politeness.after(0.0)
-            self._queue.put_back(key, again, again)
-            return
-        self._queue.mark_sent(key, monotonic())
-        topic, to = self._stage.settings.topic("poll-outcomes"), self._stage.key(state.site)
-        await (await self._app.producer.deliver(topic, *to, outcomes.encode(outcome)))
-        self._count(outcome)
-
-    async def _outcome(self, key: FeedKey, state: FeedState, generation: int) -> PollOutcome | None:
-        """Return the outcome of a poll after Kafka has confirmed its new items.
-
-        Return None if the feed may belong to another worker by now.
-        """
-        if self._requester is None:
-            raise RuntimeError("the polling service is not running")
         try:
-            polled = await self._requester.request(state)
-            if self._generation != generation or not self._may_poll():
-                return None
-            return await self._sender.send(key[0], state, polled)
-        except OURS:
-            raise
-        except Exception as error:  # noqa: BLE001 - one feed must not stop the others
-            log.error("unexpected error while polling a feed", feed=state.feed, exc_info=error)
-            return failed_outcome(state, self._clock(), f"internal: {error!r}"[:_MESSAGE])
+            to = self._stage.key(self._schemes.domain(state.url))
+        except PageError as error:
+            later = now + self._stage.settings.interval_max
+            log.error("the address of a feed cannot be requested", feed=state.feed, why=str(error))
+            self._queue.put_back(key, later, now)
+            return
+        self._queue.begin(key, state.sequence + 1, monotonic())
+        value = requests.encode(request_for(state, now))
+        (await self._stage.deliver("requests", to, value)).add_done_callback(self._on_sent)
 
-    def _count(self, outcome: PollOutcome) -> None:
-        metrics = self._stage.metrics
-        metrics.polls.labels(outcome.result).inc()
-        if outcome.trouble is not None:
-            metrics.poll_troubles.labels(outcome.trouble).inc()
+    def _on_sent(self, sent: asyncio.Future[object]) -> None:
+        error = None if sent.cancelled() else sent.exception()
+        if error is not None:
+            self._stage.fail(error)
+
+
+def request_for(state: FeedState, now: float) -> HostRequest:
+    """Return the request for the next poll of a feed."""
+    sent = conditional_headers(state, now)
+    return HostRequest(
+        purpose=Purpose.SOURCE,
+        url=state.url,
+        asked_at=now,
+        expires=LOST_AFTER,
+        site=state.site,
+        feed=state.feed,
+        sequence=state.sequence + 1,
+        etag=state.etag if sent else None,
+        last_modified=state.last_modified if sent else None,
+        body_hash=state.body_hash,
+        is_read_again=is_reading_due(state, sent, now),
+    )
+
+
+def _host_of(url: str) -> str:
+    try:
+        return normalise(url).netloc
+    except PageError:
+        return url  # its request will be refused

@@ -143,6 +143,9 @@ class Metrics:
             "sent_on", "Pages sent to fetches again because a redirect led to another domain."
         )
         self.robots_fetches = self._counter("robots_fetches", "Requests for a robots.txt.")
+        self.expired_requests = self._counter(
+            "expired_requests", "Small requests that waited too long and were dropped."
+        )
         self.polls = self._counter("polls", "Polls of feeds, by result.", "result")
         self.poll_troubles = self._counter(
             "poll_troubles", "Failed polls of feeds, by kind of error.", "trouble"

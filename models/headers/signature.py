@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from models.headers.names import PREFIX, SIGNATURE, Headers
 
-SIGNED_TOPICS = ("feeds", "poll-outcomes", "fetches", "raw-html", "documents")
+SIGNED_TOPICS = ("feeds", "requests", "poll-outcomes", "fetches", "raw-html", "documents")
 """Topics that stages read, without prefix. Headers count in no other topic."""
 
 MIN_KEY = 32

@@ -100,7 +100,11 @@ def _typed(hint: Any, nullable: bool) -> Schema:
     if origin in (Union, types.UnionType):
         (inner,) = (argument for argument in arguments if argument is not type(None))
         schema = _typed(inner, nullable)
-        return schema | {"type": [schema["type"], "null"]} if nullable else schema
+        if not nullable:
+            return schema
+        if "enum" in schema:
+            return schema | {"enum": [*schema["enum"], None]}
+        return schema | {"type": [schema["type"], "null"]}
     if origin is Literal or _is_enum(hint):
         return {"enum": list(arguments) or [member.value for member in hint]}
     if origin in (list, tuple):

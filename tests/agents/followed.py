@@ -7,7 +7,11 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+from faust.types.tuples import Message
+
+from agents.fetch import Fetch
 from agents.kafka.client import producer
+from agents.kafka.delivery import Work
 from agents.kafka.partitions import route_key
 from agents.poll import Poll
 from agents.polling.feed_tables import feed_key
@@ -62,12 +66,25 @@ async def polled(stage: Any, times: int, url: str = FEED) -> FeedState:
     return state
 
 
+class FetchWithoutPages(Fetch):
+    """A stage `fetch` that sends the requests for feeds, and leaves all pages aside."""
+
+    async def process(self, message: Message, origin: str, work: Work) -> None:
+        """Process a record of requests; a record of fetches counts as finished."""
+        if message.topic == self.settings.topic("requests"):
+            await super().process(message, origin, work)
+
+
 @asynccontextmanager
 async def polling(
     job: Settings, server: FeedServer, clock: Callable[[], float]
 ) -> AsyncIterator[Any]:
-    """Run a worker of `poll` with this clock; the worker's requests reach the test's server."""
-    async with started(reaching(job, server), partial(Poll, clock=clock)) as [stage]:
+    """Run a worker of `poll` and one of `fetch` with this clock; yield that of `poll`.
+
+    The requests reach the test's server.
+    """
+    makes = partial(Poll, clock=clock), partial(FetchWithoutPages, clock=clock)
+    async with started(reaching(job, server), *makes) as [stage, _]:
         yield stage
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from agents.polling.parsers import Parsers
+from agents.fetching.parsers import Parsers
 from tests.agents.limits import GUARD
 from urltree.crawl.decisions.response import Trouble, WebError
 

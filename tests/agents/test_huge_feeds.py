@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.polling.parsers import Parsers
+from agents.fetching.parsers import Parsers
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, JSON, children, is_well, rss, run
 from tests.conftest import Record

@@ -13,7 +13,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from agents.polling.parsers import Parsers
+from agents.fetching.parsers import Parsers
 from tests import child_process
 from tests.agents.limits import GUARD
 from tests.agents.parsing import FEED, GREEDY, SLOW, SMALL, children, is_well, run, trouble
@@ -156,7 +156,7 @@ def test_processes_are_replaced() -> None:
 
 WORKER = """
 import asyncio
-from agents.polling.parsers import Parsers
+from agents.fetching.parsers import Parsers
 from tests.agents.parsing import SLOW, SMALL
 
 async def work():

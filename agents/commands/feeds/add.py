@@ -14,7 +14,7 @@ import orjson
 from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
 from agents.commands.feeds.followed import SiteResolver, follow_feeds, read_followed
 from agents.commands.terminal import escape_control
-from agents.polling.parsers import Parsers
+from agents.fetching.parsers import Parsers
 from agents.settings.job import Settings, load_settings, require_contact
 from models.feed import Feed, decode
 from urltree.crawl.decisions.feed.address import feed_address

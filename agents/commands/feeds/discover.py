@@ -35,7 +35,7 @@ class HttpClient(Protocol):
 
 
 class FeedParser(Protocol):
-    """Parser of feeds that discovery needs (`agents.polling.parsers.Parsers`)."""
+    """Parser of feeds that discovery needs (`agents.fetching.parsers.Parsers`)."""
 
     async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
         """Parse one feed. Raises WebError(NOT_A_FEED)."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from agents.polling.parsers import Parsers
+from agents.fetching.parsers import Parsers
 from tests.conftest import Record
 from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse_feed
 from urltree.crawl.decisions.response import WebError

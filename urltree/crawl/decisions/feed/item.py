@@ -22,12 +22,23 @@ class FeedItem:
         link: absolute http or https URL of the page.
         title, description: texts of the item with their markup; None if missing.
         published: date in the form of RFC 3339 with offset; None if no date could be read.
+        updated: date of the last change, in the same form.
+        guid: the text of the guid (RSS), id (Atom, JSON Feed), stripped; None if missing.
+        content: HTML of the whole item; None if the source has none, or it was not asked for.
+        former_hash: `hash` of the same item as releases before 0.3 parsed it; None if it was not
+            asked for.
+        place: place of the link in a section page: a path of tags and class names.
     """
 
     link: str
     title: str | None = None
     description: str | None = None
     published: str | None = None
+    updated: str | None = None
+    guid: str | None = None
+    content: str | None = None
+    former_hash: bytes | None = None
+    place: str | None = None
 
     @property
     def hash(self) -> bytes:

@@ -1,6 +1,6 @@
 """Parser for feeds of all formats.
 
-A hostile body may take much time or memory to parse; `agents.polling.parsers` limits time and
+A hostile body may take much time or memory to parse; `agents.fetching.parsers` limits time and
 memory.
 """
 

@@ -4,9 +4,10 @@
     blog.example   □ □       pauses until 12:00:05, then its next token is ready
     slow.example   □         ready: take() returns its token
 
-A token stands for one page to request. take() returns the tokens of different hosts in the order in
-which the hosts became ready, and the tokens of one host in the order in which they were added. So a
-slow host delays only its own tokens.
+A token stands for one request. take() returns the tokens of different hosts in the order in which
+the hosts became ready, and the tokens of one host in the order in which they were added: first the
+small requests (feeds, sitemaps, robots.txt), then the pages. So a slow host delays only its own
+tokens, and a long queue of pages delays no feed.
 """
 
 from __future__ import annotations
@@ -22,11 +23,27 @@ T = TypeVar("T")
 _FORGET = 1_024  # number of stored pauses above which expired pauses are deleted
 
 
+class _Queue(Generic[T]):
+    """The tokens of one host: small requests first, then pages."""
+
+    __slots__ = ("pages", "small")
+
+    def __init__(self) -> None:
+        self.small: deque[T] = deque()
+        self.pages: deque[T] = deque()
+
+    def __len__(self) -> int:
+        return len(self.small) + len(self.pages)
+
+    def pop(self) -> T:
+        return (self.small or self.pages).popleft()
+
+
 class HostQueues(Generic[T]):
     """Tokens that wait for their hosts. Times are seconds since 1970."""
 
     def __init__(self) -> None:
-        self._queues: dict[str, deque[T]] = {}
+        self._queues: dict[str, _Queue[T]] = {}
         self._busy: set[str] = set()
         self._pauses: dict[str, float] = {}  # host → end of its pause
         # (time, number, host); an entry is valid only while `_entries` has its number
@@ -51,16 +68,16 @@ class HostQueues(Generic[T]):
         """Return whether a token of this host was taken and `done` was not called since."""
         return host in self._busy
 
-    def add(self, host: str, token: T, now: float) -> None:
-        """Add a token at the end of its host's queue."""
-        queue = self._queues.setdefault(host, deque())
-        queue.append(token)
+    def add(self, host: str, token: T, now: float, *, is_small: bool = False) -> None:
+        """Add a token at the end of its host's queue, or after its host's other small requests."""
+        queue = self._queues.setdefault(host, _Queue())
+        (queue.small if is_small else queue.pages).append(token)
         if len(queue) == 1:
             self._schedule(host, now)
 
     def put_back(self, host: str, token: T) -> None:
         """Put a taken token back at the front of its host's queue. The host stays busy."""
-        self._queues.setdefault(host, deque()).appendleft(token)
+        self._queues.setdefault(host, _Queue()).small.appendleft(token)
 
     def take(self, now: float, at_most: int | None = None) -> list[tuple[str, T]]:
         """Take one token of each host that is ready. These hosts are busy until `done`.
@@ -100,6 +117,12 @@ class HostQueues(Generic[T]):
             if host in self._queues:
                 self._schedule(host, until)
 
+    def resume(self, host: str, at: float) -> None:
+        """End the pause of a host at a time that may be earlier than the pause's end."""
+        self._pauses[host] = at
+        if host in self._queues:
+            self._schedule(host, at)
+
     def next_at(self) -> float | None:
         """Return the first time at which `take` returns a token, None if no token will be ready.
 
@@ -132,7 +155,8 @@ class HostQueues(Generic[T]):
     def withdraw(self, host: str) -> list[T]:
         """Remove and return all tokens that wait for a host, in the order of its queue."""
         self._entries.pop(host, None)
-        return list(self._queues.pop(host, ()))
+        queue = self._queues.pop(host, None)
+        return [] if queue is None else [*queue.small, *queue.pages]
 
     def clear(self) -> None:
         """Remove all tokens and pauses. Do not call `done` for tokens that were taken before."""
@@ -144,7 +168,7 @@ class HostQueues(Generic[T]):
 
     def _pop(self, host: str) -> T:
         queue = self._queues[host]
-        token = queue.popleft()
+        token = queue.pop()
         if not queue:
             del self._queues[host]
         return token

@@ -62,6 +62,9 @@ class PollOutcome:
         skip_days: days without polls, 0 = Monday.
         items: items of the feed, in the feed's order.
         seconds: longest latency of a response to the poll, redirects included, in seconds.
+        unread: number of items that were not read, because there were too many.
+        unlinked: number of items without a usable link.
+        is_cut: whether the body was larger than the limit, so that only its beginning was read.
     """
 
     site: str
@@ -85,3 +88,6 @@ class PollOutcome:
     skip_days: tuple[int, ...] = ()
     items: tuple[PolledItem, ...] = ()
     seconds: float = 0.0
+    unread: int = 0
+    unlinked: int = 0
+    is_cut: bool = False
