@@ -25,6 +25,7 @@ from agents.app import App, make_app, source
 from agents.incoming import Screening, is_in_place, origin_of, original_of
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.kafka.partitions import RoutedKey, route_key
+from agents.kafka.session.broker_time import BrokerTime
 from agents.kafka.tables.damage import StoreError
 from agents.kafka.unreadable import UnreadableMessage
 from agents.settings.job import Settings
@@ -58,6 +59,7 @@ class Stage(ABC):
         sources: Names of the same topics in Kafka, with prefix.
         partitions: Number of partitions of every topic. topics.yaml declares one number for all,
             and the worker compares it with Kafka at start.
+        broker_time: Time of the broker, as the worker's own records show it.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Stage(ABC):
         self.sources = frozenset(map(settings.topic, self.reads))
         self.app: App = make_app(settings, self.name)
         self.app.fail, self.metrics = on_failure, self.app.metrics
+        self.broker_time = BrokerTime()
         self._keys = settings.header_keys
         self._screening = Screening(self._keys, self.metrics)
         self.app.agent(source(self.app, *self.reads), name=self.name)(self._agent)
@@ -152,7 +155,12 @@ class Stage(ABC):
             future: asyncio.Future[Any] = await self.app.producer.deliver(name, *to, value, headers)
         except MessageSizeTooLargeError as error:
             raise PageError(Reason.TOO_LARGE, f"{topic}: {error}") from error
+        future.add_done_callback(self._on_confirmed)
         return future
+
+    def _on_confirmed(self, confirmed: asyncio.Future[Any]) -> None:
+        if not confirmed.cancelled() and confirmed.exception() is None:
+            self.broker_time.confirm(confirmed.result())
 
     def key(self, text: str) -> RoutedKey:
         """Return the record key with this text, together with the partition of the key."""
