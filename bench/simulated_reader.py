@@ -1,11 +1,12 @@
 """A feed reader with a simulated clock. It uses the decisions of the job's own modules.
 
-    schedule ──due──▶ polls, by host ──▶ response ──▶ apply_outcome() ──▶ schedule
-                                             ╰─ new items ──▶ pages, by host ──▶ fetched
+    schedule ──due──▶ host's queue ──▶ response ──▶ apply_outcome() ──▶ schedule
+                        ▲   ▲               ╰─ new items ─╮
+                        │   ╰──────────── pages ◀─────────╯
+                        feeds go before pages
 
-As in the job, `poll` and `fetch` have separate queues of hosts, and each of them keeps its own
-pauses between requests. Only the web and the parser are simulated. The reader requests no
-robots.txt.
+As in the job, each host has one queue for feeds and pages, and one pause between requests. Only the
+web and the parser are simulated. The reader requests no robots.txt.
 """
 
 from __future__ import annotations
@@ -54,9 +55,8 @@ class SimulatedReader:
         self._states = {
             url: new_feed_state(url, feed.host, START) for url, feed in web.feeds.items()
         }
-        self._feeds: HostQueues[str] = HostQueues()
-        self._pages: HostQueues[str] = HostQueues()
-        self._hosts: dict[str, HostState] = {}  # state of each host that has pages
+        self._queues: HostQueues[str] = HostQueues()  # addresses of feeds and pages
+        self._hosts: dict[str, HostState] = {}
         self._attempts: Counter[str] = Counter()
         self._later: list[tuple[float, int, Callable[[float], None]]] = []
         self._numbers = count()
@@ -69,19 +69,29 @@ class SimulatedReader:
             while self._later and self._later[0][0] <= now:
                 heappop(self._later)[2](now)
             for _, feed in self._schedule.pop(now):
-                self._feeds.add(_host_of(feed.decode()), feed.decode(), now)
-            for _, url in self._feeds.take(now):
-                self._poll(url, now)
-            for _, url in self._pages.take(now):
-                self._fetch(url, now)
+                self._queue_feed(feed.decode(), now)
+            for _, url in self._queues.take(now):
+                if url in self._states:
+                    self._poll(url, now)
+                else:
+                    self._fetch(url, now)
 
     def _next(self) -> float:
-        times = (self._schedule.next_due(), self._feeds.next_at(), self._pages.next_at())
+        times = (self._schedule.next_due(), self._queues.next_at())
         later = self._later[0][0] if self._later else math.inf
         return min(later, *(math.inf if time is None else time for time in times))
 
     def _at(self, time: float, then: Callable[[float], None]) -> None:
         heappush(self._later, (time, next(self._numbers), then))
+
+    def _queue_feed(self, url: str, now: float) -> None:
+        """Put a due feed into the queue of its host, or postpone it while its host rests."""
+        host = _host_of(url)
+        rests_until = self._hosts[host].backoff_until if host in self._hosts else 0.0
+        if rests_until > now:
+            self._at(rests_until, lambda now: self._queue_feed(url, now))
+        else:
+            self._queues.add(host, url, now, is_small=True)
 
     def _poll(self, url: str, now: float) -> None:
         state = self._states[url]
@@ -94,10 +104,9 @@ class SimulatedReader:
         state = transition.apply_outcome(state, outcome, self._rules)
         self._states[state.feed] = state
         self._schedule.put((0, state.feed.encode()), transition.due_after_takeover(state, now))
-        rested = now + _POLITENESS.after(outcome.seconds)
-        if outcome.status == 429:  # as in `agents.polling.service`
-            rested = max(rested, now + (outcome.retry_after or self._rules.interval_min))
-        self._feeds.done(_host_of(state.url), rested)
+        if isinstance(came, Response) and came.status == 503:  # as in `agents.fetching.host_client`
+            came = replace(came, status=502)
+        self._rest(_host_of(state.url), came, now)
 
     def _outcome(self, state: FeedState, came: Response | WebError, now: float) -> PollOutcome:
         if isinstance(came, WebError):
@@ -114,7 +123,7 @@ class SimulatedReader:
             is_new = link not in self.seen
             if is_new:
                 self.seen[link] = now
-                self._pages.add(_host_of(link), link, now)
+                self._queues.add(_host_of(link), link, now)
             items.append(PolledItem(xxhash.xxh3_128_digest(link.encode()), time, is_new))
         outcome = _outcome(state, now, came, PollResult.ITEMS)
         return replace(outcome, body_hash=body, ttl=contents.ttl, items=tuple(items))
@@ -127,14 +136,13 @@ class SimulatedReader:
         if isinstance(came, Response) and came.status == 200:
             self.fetched[url] = now
         elif isinstance(came, Response) and came.status in (429, 503):
-            self._pages.add(
-                _host_of(url), url, now
-            )  # the page waits until the host accepts requests again
+            # the page waits until the host accepts requests again
+            self._queues.add(_host_of(url), url, now)
         else:
             self._attempts[url] += 1
             if (attempt := self._attempts[url]) < ATTEMPTS:
                 at = host_state.retry_at(url, attempt, now)
-                self._at(at, lambda now: self._pages.add(_host_of(url), url, now))
+                self._at(at, lambda now: self._queues.add(_host_of(url), url, now))
         self._rest(_host_of(url), came, now)
 
     def _rest(self, name: str, came: Response | WebError, now: float) -> None:
@@ -143,7 +151,7 @@ class SimulatedReader:
         self._hosts[name] = host_state.update_after_response(
             before, came, now, _POLITENESS, retry_after=asked
         )
-        self._pages.done(name, self._hosts[name].next_request_at)
+        self._queues.done(name, self._hosts[name].next_request_at)
 
 
 def _host_of(url: str) -> str:

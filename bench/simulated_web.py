@@ -2,8 +2,8 @@
 
 The web records all requests and checks what the crawler promises for each host: one connection at a
 time, a pause of at least one second and at least twice the last latency between two requests (60
-seconds at most), and no request during the time that a response 429 asks for. The web checks
-requests for feeds and for pages separately, because two stages of the job send them.
+seconds at most), and no request during the time that a response 429 asks for. Feeds and pages of a
+host count alike.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Contents(NamedTuple):
 
 @dataclass(slots=True)
 class RequestRecord:
-    """A host's record of the requests of one stage.
+    """A host's record of its requests.
 
     Attributes:
         ends: end of the last request.
@@ -57,11 +57,11 @@ class RequestRecord:
 
 @dataclass(slots=True)
 class Host:
-    """A host with its latency in seconds, its outages, and a record of requests for each stage."""
+    """A host with its latency in seconds, its outages, and a record of its requests."""
 
     latency: float
     outages: tuple[Outage, ...]
-    lines: dict[str, RequestRecord] = field(default_factory=dict)
+    line: RequestRecord = field(default_factory=RequestRecord)
 
 
 class SimulatedWeb:
@@ -69,7 +69,7 @@ class SimulatedWeb:
 
     Attributes:
         breaches: number of impolite requests for "feeds" and for "pages". "between" is the number
-            of requests for a feed during a request for a page of the same host, or the reverse.
+            of requests that began during another request of the same host.
     """
 
     def __init__(self, seed: int, feeds: int, sites: int, days: float) -> None:
@@ -132,14 +132,11 @@ class SimulatedWeb:
     def _observe(
         self, host: Host, kind: str, came: Response | WebError, now: float, ends: float
     ) -> None:
-        for other, line in host.lines.items():
-            if other == kind and now + _ROUNDING < max(
-                line.ends + line.pause, line.leave_alone_until
-            ):
-                self.breaches[kind] += 1
-            elif other != kind and now < line.ends:
-                self.breaches["between"] += 1
-        line = host.lines.setdefault(kind, RequestRecord())
+        line = host.line
+        if now < line.ends:
+            self.breaches["between"] += 1
+        if now + _ROUNDING < max(line.ends + line.pause, line.leave_alone_until):
+            self.breaches[kind] += 1
         line.ends = ends
         if isinstance(came, Response):
             line.pause = max(PAUSE, min(LATENCY_FACTOR * came.seconds, PAUSE_MAX))

@@ -42,8 +42,8 @@ class SimulationResult:
         missed: number of items that left the list of a healthy feed before the reader saw them.
         missed_failing: number of items that the reader missed in the same way, of feeds that failed
             for a time or give false 304s.
-        breaches: number of impolite requests; polls and fetches of pages are checked separately.
-        between: number of polls during a fetch from the same host, and of fetches during a poll.
+        breaches: number of impolite requests.
+        between: number of requests that began during another request of the same host.
     """
 
     delays: list[float]
@@ -121,4 +121,4 @@ def _figures(results: dict[str, SimulationResult]) -> Iterator[Measurement]:
     yield beside("items missed, healthy feeds", "items", of("missed"))
     yield beside("items missed, failing feeds", "items", of("missed_failing"))
     yield beside("impolite requests", "requests", of("breaches"), nothing)
-    yield beside("polls during a fetch of the same host", "requests", of("between"))
+    yield beside("overlapping requests of a host", "requests", of("between"), nothing)
