@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from urltree.crawl.decisions.host.host_state import Politeness
+from urltree.crawl.web.credentials import is_credentials_name
 from urltree.crawl.web.options import ClientOptions, Network
+from urltree.crawl.web.routing.proxy import ProxyExceptions, parse_proxy
 
 MIB = 1024 * 1024
 
@@ -147,6 +149,46 @@ class FeedSettings(BaseModel):
         description="PEM file with the certificate authorities that are trusted for sites. By "
         "default those of the system are trusted.",
     )
+    requests_per_address: int = Field(
+        8,
+        gt=0,
+        description="Largest number of requests that a worker sends to one IP address at the same "
+        "time. It does not apply behind a proxy.",
+    )
+    requests_per_domain: int = Field(
+        4,
+        gt=0,
+        description="Largest number of requests that a worker sends to all hosts of a domain at "
+        "the same time. Here, a domain is one label below a public suffix of the ICANN section of "
+        "the Public Suffix List, so all blogs of blogspot.com are one domain.",
+    )
+    requests_per_domain_second: float = Field(
+        10,
+        gt=0,
+        description="Largest number of requests that a worker sends to all hosts of such a domain "
+        "in a second.",
+    )
+    credentials_dir: Path | None = Field(
+        None,
+        description="Directory of the files with the credentials of feeds and of the proxy. A "
+        "file has one line: `user:password` or `Bearer TOKEN`. It is read at each request.",
+    )
+    proxy: str | None = Field(
+        None,
+        description="URL of the proxy for all requests to the web, such as "
+        "http://proxy.example:3128, without user name and password. The worker still resolves all "
+        "names, and refuses private addresses. For https the proxy gets the checked address; for "
+        "http it gets the name, so it should refuse private addresses, too.",
+    )
+    proxy_credentials: str | None = Field(
+        None,
+        description="Name of the file in `credentials_dir` with the credentials of the proxy.",
+    )
+    no_proxy: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Hosts, domains and networks that are requested without the proxy, such as "
+        "example.org or 10.0.0.0/8, separated by commas. A domain stands for all its hosts.",
+    )
 
     @property
     def politeness(self) -> Politeness:
@@ -166,6 +208,11 @@ class FeedSettings(BaseModel):
             allow_networks=self.allow_networks,
             connect_to=self.connect_to,
             ca_file=self.fetch_ca_file,
+            requests_per_address=self.requests_per_address,
+            credentials_dir=self.credentials_dir,
+            proxy=self.proxy,
+            proxy_credentials=self.proxy_credentials,
+            no_proxy=self.no_proxy,
         )
 
     @field_validator("allow_networks", mode="before")
@@ -181,6 +228,31 @@ class FeedSettings(BaseModel):
         value = split_list(value) if isinstance(value, str) else tuple(value)
         if any(rule.count(":") != 3 for rule in value):
             raise ValueError("each rule should have the form HOST1:PORT1:HOST2:PORT2")
+        return value
+
+    @field_validator("proxy")
+    @classmethod
+    def _proxy_url(cls, value: str | None) -> str | None:
+        return None if value is None else str(parse_proxy(value))
+
+    @field_validator("proxy_credentials")
+    @classmethod
+    def _proxy_file(cls, value: str | None) -> str | None:
+        if value is not None and not is_credentials_name(value):
+            raise ValueError("the name should consist of letters, digits, '.', '_' and '-'")
+        return value
+
+    @model_validator(mode="after")
+    def _proxy_files(self) -> Self:
+        if self.proxy_credentials is not None and (not self.proxy or not self.credentials_dir):
+            raise ValueError("proxy_credentials needs the settings proxy and credentials_dir")
+        return self
+
+    @field_validator("no_proxy", mode="before")
+    @classmethod
+    def _exceptions(cls, value: Any) -> Any:
+        value = split_list(value) if isinstance(value, str) else tuple(value)
+        ProxyExceptions(value)  # raises an error for an invalid rule
         return value
 
 

@@ -232,6 +232,48 @@ def test_a_password_among_the_brokers_is_refused_and_shown_nowhere(
     assert "s3cret" not in str(invalid.value)
 
 
+def test_a_password_in_the_url_of_the_proxy_is_refused_and_shown_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The credentials of the proxy stand in a file, and never in a setting."""
+    monkeypatch.setenv("URLTREE_PROXY", "http://user:s3cret@proxy.example:3128")
+    with pytest.raises(SettingsError, match="write them to a file in credentials_dir") as caught:
+        load_settings()
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"PROXY": "proxy:3128"}, "the proxy should be a URL"),
+        ({"NO_PROXY": "a.example, a b"}, "'a b' is not a host, a domain or a network"),
+        ({"PROXY": "http://p:1", "PROXY_CREDENTIALS": "../a"}, "the name should consist of"),
+        ({"PROXY": "http://p:1", "PROXY_CREDENTIALS": "a"}, "needs the settings proxy and"),
+    ],
+)
+def test_a_wrong_proxy_is_refused(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
+) -> None:
+    """A proxy that cannot be used is an error at the start, not at the first request."""
+    for name, value in settings.items():
+        monkeypatch.setenv(f"URLTREE_{name}", value)
+    with pytest.raises(SettingsError, match=message):
+        load_settings()
+
+
+def test_the_client_gets_the_proxy_and_the_limits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The settings for requests become the options of the HTTP client."""
+    values = {"PROXY": "http://p:1", "PROXY_CREDENTIALS": "a", "NO_PROXY": "b, 10.0.0.0/8"}
+    for name, value in {**values, "CREDENTIALS_DIR": str(tmp_path)}.items():
+        monkeypatch.setenv(f"URLTREE_{name}", value)
+    client = load_settings().client
+    assert (client.proxy, client.proxy_credentials) == ("http://p:1/", "a")
+    assert (client.no_proxy, client.credentials_dir) == (("b", "10.0.0.0/8"), tmp_path)
+    assert client.requests_per_address == 8
+
+
 def test_keys_for_headers_are_read_from_files_and_shown_nowhere(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -20,6 +20,21 @@ SUFFIX_LIST: str = publicsuffixlist.__version__  # version; its last part is a d
 _CACHED_HOSTS = 65_536
 
 
+@lru_cache(maxsize=_CACHED_HOSTS)
+def icann_domain(host: str) -> str:
+    """Return the domain of a normalised host below a suffix of the list's ICANN section.
+
+    It belongs to one owner, such as a provider of blogs: the private section is not used, so all
+    hosts below `blogspot.com` have the domain `blogspot.com`. An IP address, a host of one label
+    and a public suffix are themselves domains.
+    """
+    labels = host.split(".")
+    if len(labels) == 1 or host.startswith("[") or labels[-1].isdigit():
+        return host
+    domain: str = _icann_suffix_list().privatesuffix(host) or host
+    return domain
+
+
 class Domains:
     """A lookup of domains that uses no network.
 
@@ -82,6 +97,11 @@ def shipped_shared_hosts() -> frozenset[str]:
 @cache
 def _suffix_list() -> publicsuffixlist.PublicSuffixList:
     return publicsuffixlist.PublicSuffixList()
+
+
+@cache
+def _icann_suffix_list() -> publicsuffixlist.PublicSuffixList:
+    return publicsuffixlist.PublicSuffixList(only_icann=True)
 
 
 def _checked(host: str) -> str:

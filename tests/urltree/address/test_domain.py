@@ -6,7 +6,13 @@ import re
 
 import pytest
 
-from urltree.address.domain import SUFFIX_LIST, Domains, parse_shared_hosts, shipped_shared_hosts
+from urltree.address.domain import (
+    SUFFIX_LIST,
+    Domains,
+    icann_domain,
+    parse_shared_hosts,
+    shipped_shared_hosts,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +55,22 @@ def test_a_host_belongs_to_its_site(host: str, domain: str) -> None:
     Other hosts, such as IP addresses, are their own domain.
     """
     assert Domains().of(host) == domain
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        *(("alice.blogspot.com", "blogspot.com"), ("blogspot.com", "blogspot.com")),
+        *(("docs.alice.github.io", "github.io"), ("alice.wordpress.com", "wordpress.com")),
+        *(("www.example.org", "example.org"), ("news.bbc.co.uk", "bbc.co.uk")),
+        *(("a.b.c.ck", "b.c.ck"), ("www.ck", "www.ck"), ("co.uk", "co.uk")),
+        *(("localhost", "localhost"), ("127.0.0.1", "127.0.0.1")),
+        *(("[2001:db8::1]", "[2001:db8::1]"), ("a.b.internal-name", "b.internal-name")),
+    ],
+)
+def test_the_domain_of_a_provider_has_all_its_hosts(host: str, domain: str) -> None:
+    """Below a suffix of the ICANN section, all hosts of a provider belong to one domain."""
+    assert icann_domain(host) == domain
 
 
 def test_users_add_shared_hosts() -> None:

@@ -8,7 +8,7 @@ from email.utils import mktime_tz, parsedate_tz
 
 from urltree.crawl.decisions.timing import DAY
 
-RETRY_AFTER_MAX = DAY  # seconds; a longer Retry-After is reduced to this
+RETRY_AFTER_MAX = 7 * DAY  # seconds; a longer Retry-After is reduced to this
 
 _MOST = 2.0**31  # seconds; longer freshness is reduced to this (RFC 9111, 1.2.2)
 _DIRECTIVE = re.compile(r"""([\w-]+)\s*(?:=\s*("[^"]*"|[^\s,"]*))?""", re.ASCII)
@@ -49,12 +49,12 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         now: time of the response, seconds since 1970.
 
     Returns:
-        The seconds, at most a day; None if the header is missing or cannot be parsed.
+        The seconds, at most seven days; None if the header is missing or cannot be parsed.
     """
     text = headers.get("retry-after", "").strip()
     seconds = _seconds(text.partition(",")[0])
     if seconds is None:
-        date = _date(text)
+        date = parse_http_date(text)
         seconds = None if date is None else date - now
     return None if seconds is None else min(max(0.0, seconds), RETRY_AFTER_MAX)
 
@@ -67,13 +67,16 @@ def _seconds(text: str) -> float | None:
 
 
 def _until_expires(headers: Mapping[str, str]) -> float | None:
-    date, expires = _date(headers.get("date", "")), _date(headers.get("expires", ""))
+    date, expires = (
+        parse_http_date(headers.get("date", "")),
+        parse_http_date(headers.get("expires", "")),
+    )
     if date is None or expires is None or expires <= date:
         return None
     return min(expires - date, _MOST)
 
 
-def _date(text: str) -> float | None:
+def parse_http_date(text: str) -> float | None:
     """Parse one of the three HTTP date formats; return seconds since 1970."""
     try:
         parts = parsedate_tz(text)

@@ -15,11 +15,11 @@ class Trouble(StrEnum):
 
     DNS = "dns"  # the name does not resolve
     CONNECT = "connect"  # the connection was refused, was reset, or timed out
-    TLS = "tls"
+    TLS = "tls"  # invalid certificate or failed handshake of an https host
     TIMEOUT = "timeout"  # headers, body, or the whole response took too long
     PROTOCOL = "protocol"  # the response is not valid HTTP, or is HTTP/0.9
     TRUNCATED = "truncated"  # the body, or its compressed data, ends too early
-    ENCODING = "encoding"  # unsupported Content-Encoding, or invalid compressed data
+    ENCODING = "encoding"  # a Content-Encoding that was not requested, or invalid compressed data
     TOO_LARGE = "too-large"  # the decompressed body exceeds its limit
     HEADERS_TOO_LARGE = "headers-too-large"
     REFUSED_ADDRESS = (
@@ -29,6 +29,7 @@ class Trouble(StrEnum):
     STATUS = "status"  # the response has an error status
     NOT_A_FEED = "not-a-feed"
     TOO_SLOW = "too-slow"  # parsing exceeded its time limit
+    CREDENTIALS = "credentials"  # the file of the credentials is missing or invalid; no request
 
     @property
     def is_transient(self) -> bool:
@@ -42,7 +43,7 @@ class Trouble(StrEnum):
 _FINAL = frozenset(
     {
         *(Trouble.TOO_LARGE, Trouble.HEADERS_TOO_LARGE, Trouble.REFUSED_ADDRESS),
-        *(Trouble.REDIRECT, Trouble.NOT_A_FEED, Trouble.TOO_SLOW),
+        *(Trouble.REDIRECT, Trouble.NOT_A_FEED, Trouble.TOO_SLOW, Trouble.CREDENTIALS),
     }
 )
 
@@ -69,12 +70,14 @@ class Response:
     """The HTTP response to one request. A redirect is returned as a response and is not followed.
 
     Attributes:
-        url: address that was requested.
+        url: address that was requested, without user name and password.
         status: status code.
         headers: header fields by lower-case name; repeated fields are joined by ", ".
         body: decompressed body; empty if the caller refused to read it (argument `wants` of
             `WebClient.get`).
         seconds: latency in seconds, from the request until all headers were read.
+        is_cut: whether the body was longer than `max_bytes`, and `body` is only its beginning
+            (argument `cut` of `WebClient.get`).
     """
 
     url: str
@@ -82,6 +85,7 @@ class Response:
     headers: Mapping[str, str]
     body: bytes
     seconds: float
+    is_cut: bool = False
 
     @property
     def is_redirect(self) -> bool:

@@ -11,8 +11,14 @@ from io import BytesIO
 
 from urltree.crawl.decisions.response import Trouble, WebError
 
-_PLAIN = frozenset({"", "identity"})
-_ENCODINGS = _PLAIN | {"gzip", "x-gzip", "deflate"}
+_GZIP_CODINGS = frozenset({"gzip", "x-gzip"})
+_CODINGS = _GZIP_CODINGS | {"deflate"}
+# Registered codings that we did not request and cannot decode (IANA HTTP Content Coding Registry).
+# Their bytes are useless, while an unknown name is usually a mistake: `utf-8`, `none`, `text/html`.
+_UNSUPPORTED = frozenset(
+    {"aes128gcm", "br", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress", "zstd"}
+)
+_MAX_CODINGS = 5  # curl's limit
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZLIB, _RAW, _GZIP = zlib.MAX_WBITS, -zlib.MAX_WBITS, zlib.MAX_WBITS + 16
 # Bytes by which compressed data may be larger than its content. Valid data needs little (RFC 1951:
@@ -24,19 +30,32 @@ _MAX_MEMBERS = 1_000  # gzip members per body; an empty member costs 20 bytes an
 class BodyDecoder:
     """A decoder that collects and decompresses a body chunk by chunk.
 
+    The header Content-Encoding lists the codings in the order in which the server applied them
+    (RFC 9110, 8.4), so the last one is removed first. As in browsers, unknown names are ignored.
+
     Args:
         encoding: value of the header Content-Encoding; empty if the header is missing.
         max_bytes: maximum size of the decompressed body.
+        cut: what to do with a larger body: True keeps its first `max_bytes` bytes, False raises
+            TOO_LARGE.
+
+    Attributes:
+        is_cut: whether the body is larger than `max_bytes`; further bytes are then ignored.
     """
 
-    def __init__(self, encoding: str, max_bytes: int) -> None:
+    def __init__(self, encoding: str, max_bytes: int, *, cut: bool = False) -> None:
         self._max_bytes = max_bytes
+        self._cut = cut
+        self.is_cut = False
         self._received = 0
         self._body = BytesIO()
-        self._encoding = encoding.strip().lower()
-        self._inflate: _Inflate | None = None
-        if self._encoding in _ENCODINGS - _PLAIN:
-            self._inflate = _Inflate(is_gzip=self._encoding != "deflate")
+        names = [name.strip().lower() for name in encoding.split(",")]
+        self._unsupported = next((name for name in names if name in _UNSUPPORTED), None)
+        codings = [name for name in names if name in _CODINGS]
+        self._is_too_often = len(codings) > _MAX_CODINGS
+        self._layers = [
+            _Layer(_Inflate(is_gzip=name in _GZIP_CODINGS)) for name in reversed(codings)
+        ]
 
     @property
     def size(self) -> int:
@@ -50,33 +69,64 @@ class BodyDecoder:
             WebError: TOO_LARGE; or ENCODING for an unsupported encoding or invalid compressed data.
         """
         # The encoding is checked here, because a 304 may name an encoding although it has no body.
-        if self._encoding not in _ENCODINGS:
-            raise WebError(
-                Trouble.ENCODING,
-                f"Content-Encoding {self._encoding[:80]!r} is not supported; gzip was requested",
-            )
+        self._check_encoding()
+        if self.is_cut:
+            return
         self._received += len(chunk)
+        # Data of an inner layer that exceeds its limit is lost, so the body ends there.
+        is_over = self._received > self._max_bytes + _OVERHEAD
+        for layer in self._layers[:-1]:
+            chunk = layer.feed(chunk, self._max_bytes + _OVERHEAD - layer.size + 1)
+            is_over = is_over or layer.size > self._max_bytes + _OVERHEAD
         room = self._max_bytes - self.size
-        if self._received > self._max_bytes + _OVERHEAD:
-            raise self._too_large()
-        if self._inflate is not None:
-            chunk = self._inflate.feed(chunk, room + 1)
-        if len(chunk) > room:
-            raise self._too_large()
-        self._body.write(chunk)
+        if self._layers:
+            chunk = self._layers[-1].feed(chunk, room + 1)
+        if (is_over or len(chunk) > room) and not self._cut:
+            raise WebError(Trouble.TOO_LARGE, f"the body is larger than {self._max_bytes} bytes")
+        self.is_cut = is_over or len(chunk) > room
+        self._body.write(chunk[:room])
 
     def whole(self) -> bytes:
-        """Return the body after all bytes were added.
+        """Return the body after all bytes were added, or its beginning if it was cut.
 
         Raises:
             WebError: TRUNCATED: the compressed data ends too early.
         """
-        if self._received and self._inflate is not None and not self._inflate.is_complete:
+        if not self.is_cut and not all(layer.is_complete for layer in self._layers):
             raise WebError(Trouble.TRUNCATED, "the compressed body ends too early")
         return self._body.getvalue()
 
-    def _too_large(self) -> WebError:
-        return WebError(Trouble.TOO_LARGE, f"the body is larger than {self._max_bytes} bytes")
+    def _check_encoding(self) -> None:
+        if self._unsupported is not None:
+            raise WebError(
+                Trouble.ENCODING,
+                f"Content-Encoding {self._unsupported!r} is not supported; gzip was requested",
+            )
+        if self._is_too_often:
+            raise WebError(
+                Trouble.ENCODING, f"the body is compressed more than {_MAX_CODINGS} times"
+            )
+
+
+class _Layer:
+    """One coding of a body, with the number of bytes that it has decoded."""
+
+    def __init__(self, inflate: _Inflate) -> None:
+        self._inflate = inflate
+        self._has_data = False
+        self.size = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the data is complete. No data at all counts as an empty body."""
+        return self._inflate.is_complete or not self._has_data
+
+    def feed(self, chunk: bytes, max_bytes: int) -> bytes:
+        """Decompress up to `max_bytes` bytes."""
+        self._has_data = self._has_data or bool(chunk)
+        decoded = self._inflate.feed(chunk, max_bytes)
+        self.size += len(decoded)
+        return decoded
 
 
 class _Inflate:

@@ -14,22 +14,33 @@ from urltree.crawl.web.guard import Connecting
 _TOO_MANY_HEADERS = "Too many headers"  # text of a BadHttpMessage; aiohttp has no class for it
 
 
-def web_error(error: Exception, connecting: Connecting) -> WebError:
+def web_error(error: Exception, connecting: Connecting, *, is_https: bool = True) -> WebError:
     """Return the `WebError` for an error of aiohttp or of the layers below it.
 
     Args:
         error: error that was raised.
         connecting: attempts of the request to connect.
+        is_https: whether the request has an https URL. Only then the certificate is the host's.
     """
-    return WebError(_trouble(error, connecting), _message(error, connecting)[:500])
+    trouble = _trouble(error, connecting)
+    is_of_proxy = connecting.is_proxied and not connecting.is_tunnelled
+    if trouble is Trouble.TLS and (is_of_proxy or not is_https):
+        trouble = Trouble.CONNECT
+    return WebError(trouble, _message(error, connecting)[:500])
 
 
-def _trouble(error: Exception, connecting: Connecting) -> Trouble:  # noqa: PLR0911 - a table
+def _trouble(  # noqa: C901, PLR0911 - a table
+    error: Exception, connecting: Connecting
+) -> Trouble:
     if connecting.refused and not connecting.tried:
         return Trouble.REFUSED_ADDRESS
     if any(isinstance(cause, ssl.SSLError | ssl.CertificateError) for cause in _causes(error)):
         return Trouble.TLS
     match error:
+        case aiohttp.ClientHttpProxyError():
+            return Trouble.CONNECT
+        case aiohttp.ClientConnectorDNSError() if connecting.is_proxied:
+            return Trouble.CONNECT  # the name of the proxy
         case aiohttp.ClientConnectorDNSError():
             return Trouble.DNS
         case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
@@ -62,6 +73,8 @@ def _is_too_much(error: Exception) -> bool:
 def _message(error: Exception, connecting: Connecting) -> str:
     if connecting.refused and not connecting.tried:
         return f"not a public web address: {', '.join(connecting.refused)}"
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return f"the proxy did not connect: status {error.status}"
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 

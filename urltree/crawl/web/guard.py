@@ -7,6 +7,8 @@ after this check:
     URL ─▶ resolver ─▶ addresses ─▶ socket() ─▶ connect
                                        └─ each address is checked, and refused, here
 
+Behind a proxy the socket connects to the proxy, and `routing/proxy.py` says what is promised.
+
 The tables are written out because `ipaddress.is_global` differs between releases of Python.
 """
 
@@ -21,6 +23,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 from aiohttp import AddrInfoType
+from aiohttp.abc import ResolveResult
 
 from urltree.crawl.web.options import Network
 
@@ -63,10 +66,18 @@ class Connecting:
     Attributes:
         refused: addresses that the guard refused.
         tried: number of sockets that the guard made.
+        target: address to which the request connects; None if the connector resolves the name.
+        is_proxied: whether the sockets are for the operator's proxy, which may be private.
+        is_tunnelled: whether the proxy has connected, so that an error of TLS is the host's.
+        is_connected: whether a new connection was made, so that the host may have got the request.
     """
 
     refused: list[str] = field(default_factory=list)
     tried: int = 0
+    target: ResolveResult | None = None
+    is_proxied: bool = False
+    is_tunnelled: bool = False
+    is_connected: bool = False
 
 
 _connecting: ContextVar[Connecting] = ContextVar("connecting")
@@ -83,12 +94,18 @@ class Guard:
         self._allowed = tuple(allowed)
 
     @contextmanager
-    def watch(self) -> Iterator[Connecting]:
+    def watch(
+        self, target: ResolveResult | None = None, *, is_proxied: bool = False
+    ) -> Iterator[Connecting]:
         """Record the attempts to connect of a request that is made in this context.
 
         The attempts of tasks that the request starts are included.
+
+        Args:
+            target: address to which the request connects; None if the connector resolves the name.
+            is_proxied: whether the request connects to the operator's proxy.
         """
-        connecting = Connecting()
+        connecting = Connecting(target=target, is_proxied=is_proxied)
         token = _connecting.set(connecting)
         try:
             yield connecting
@@ -107,23 +124,29 @@ class Guard:
         """
         family, kind, protocol, _, (host, port, *_) = info
         connecting = _connecting.get()
-        if port in _BAD_PORTS or not self.allows(str(host)):
+        if not connecting.is_proxied and not self.allows(str(host), port):
             connecting.refused.append(f"{host} port {port}")
             raise OSError(errno.EACCES, f"{host} port {port} is not a public web address")
         connecting.tried += 1
         return socket.socket(family, kind, protocol)
 
-    def allows(self, address: str) -> bool:
-        """Return whether connections to an IP address are allowed.
+    def allows(self, address: str, port: int = 80) -> bool:
+        """Return whether connections to an IP address and port are allowed.
 
         An IPv6 address that contains an IPv4 address (IPv4-mapped) is checked as the IPv4 address.
         """
+        if not self.allows_port(port):
+            return False
         ip = ip_address(address.partition("%")[0])
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
             ip = ip.ipv4_mapped
         return is_public(ip) or any(
             ip in network for network in self._allowed if network.version == ip.version
         )
+
+    def allows_port(self, port: int) -> bool:
+        """Return whether connections to a port are allowed."""
+        return port not in _BAD_PORTS
 
 
 def is_public(ip: IPv4Address | IPv6Address) -> bool:

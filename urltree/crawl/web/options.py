@@ -23,6 +23,12 @@ class ClientOptions:
         allow_networks: networks to which requests are allowed although they are not public.
         connect_to: rules HOST1:PORT1:HOST2:PORT2, like curl's option --connect-to.
         ca_file: file of the certificates to trust; None trusts those of the operating system.
+        requests_per_address: largest number of simultaneous requests to one IP address; it does not
+            apply behind a proxy.
+        credentials_dir: directory of the files that contain credentials (`credentials.py`).
+        proxy: URL of the proxy for all requests (`routing/proxy.py`); None if there is none.
+        proxy_credentials: name of the file with the credentials of the proxy.
+        no_proxy: hosts, domains and networks that are requested without the proxy.
     """
 
     contact: str | None = None
@@ -34,3 +40,8 @@ class ClientOptions:
     allow_networks: tuple[Network, ...] = ()
     connect_to: tuple[str, ...] = ()
     ca_file: Path | None = None
+    requests_per_address: int = 8
+    credentials_dir: Path | None = None
+    proxy: str | None = None
+    proxy_credentials: str | None = None
+    no_proxy: tuple[str, ...] = ()

@@ -56,6 +56,41 @@ def test_our_own_group_counts_before_that_of_all() -> None:
     assert not robots.allows("https://news.example/private/a")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("User-agent: urltree/0.1", "user-agent:URLtree/2.0 (+https://example.org)"),
+        *("User-agent: urltree 0.1", "Useragent: urltree/0.1", "User-agent: urltree/0.1 # ours"),
+        *("User agent urltree/0.1", "User-Agent: urltree*", "User-agent: urltree;q=1"),
+    ],
+)
+def test_a_version_after_our_product_token_is_ignored(line: str) -> None:
+    """A User-agent line names us by our product token, whatever follows it (2.2.1)."""
+    robots = rules("User-agent: *", "Disallow: /", "", line, "Disallow: /private")
+    assert robots.allows("https://news.example/a")
+    assert not robots.allows("https://news.example/private/a")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["urltreebot", "urltree-news/1.0", "url", "u", "tree", "not-urltree", "Mozilla/5.0 urltree"],
+)
+def test_another_product_token_is_another_crawler(name: str) -> None:
+    """A group does not apply to us if its product token only contains ours, or a part of it."""
+    robots = rules(f"User-agent: {name}", "Disallow: /", "", "User-agent: *", "Disallow: /private")
+    assert robots.allows("https://news.example/a")
+    assert not robots.allows("https://news.example/private/a")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_group_of_several_crawlers_stays_one_group(line_end: str) -> None:
+    """Several User-agent lines share their rules, with every kind of line end."""
+    lines = ("User-agent: other/1.0", "User-agent: urltree/0.1", "Disallow: /a", "Crawl-delay: 3")
+    robots = Robots(RobotsText(200, UNTIL, line_end.join(lines)))
+    assert not robots.allows("https://news.example/a")
+    assert robots.crawl_delay == 3
+
+
 def test_the_longest_rule_wins_and_wildcards_are_understood() -> None:
     """The longest matching rule applies, and a rule may contain the wildcards `*` and `$`.
 
@@ -87,6 +122,40 @@ def test_its_first_500_kib_are_read() -> None:
     found = interpret_robots(answer(200, body), UNTIL)
     assert isinstance(found, RobotsText)
     assert len(found.body) <= MAX_BYTES
+    assert not Robots(found).allows("https://news.example/a")
+    assert Robots(found).allows("https://news.example/b")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_robots_txt_that_was_cut_counts_without_its_last_line(line_end: str) -> None:
+    """If the download was cut, its last line is dropped, because it may be incomplete."""
+    text = line_end.join(("User-agent: *", "Disallow: /a", "Disallow: /b"))
+    cut = Response("https://news.example/robots.txt", 200, {}, text.encode(), 0.1, is_cut=True)
+    found = interpret_robots(cut, UNTIL)
+    assert isinstance(found, RobotsText)
+    assert not Robots(found).allows("https://news.example/a")
+    assert Robots(found).allows("https://news.example/b/c/d")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_with_a_byte_order_mark_is_read(encoding: str) -> None:
+    """A robots.txt that an editor on Windows has saved as Unicode is read."""
+    body = "\ufeffUser-agent: *\r\nDisallow: /a\r\nDisallow: /ä\r\n".encode(encoding)
+    found = interpret_robots(answer(200, body), UNTIL)
+    assert isinstance(found, RobotsText)
+    assert not Robots(found).allows("https://news.example/a")
+    assert not Robots(found).allows("https://news.example/%C3%A4")
+    assert Robots(found).allows("https://news.example/b")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_long_utf_16_text_is_cut_at_a_line(encoding: str) -> None:
+    """The limit of 500 KiB also ends at a complete line if each character has two bytes."""
+    text = (
+        "\ufeffUser-agent: *\nDisallow: /a\n" + "#" * (MAX_BYTES // 2 - 40) + "\nDisallow: /b/c/d\n"
+    )
+    found = interpret_robots(answer(200, text.encode(encoding)), UNTIL)
+    assert isinstance(found, RobotsText)
     assert not Robots(found).allows("https://news.example/a")
     assert Robots(found).allows("https://news.example/b")
 

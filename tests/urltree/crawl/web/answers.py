@@ -34,6 +34,14 @@ ANSWERS: dict[str, bytes] = {
     "truncated-chunks": CHUNKED + b"9\r\nonly this\r\n",
     "bad-chunk": CHUNKED + b"9\r\nonly this\r\nZZ\r\nx\r\n0\r\n\r\n",
     "two-lengths": OK + b"Content-Length: 4\r\nContent-Length: 9\r\n\r\nbodybodyb",
+    "equal-lengths": OK + b"Content-Length: 4\r\nX: y\r\nContent-length:4\r\n\r\nbody",
+    "equal-lengths-in-a-list": OK + b"Content-Length: 4, 4\r\n\r\nbody",
+    "equal-lengths-after-continue": b"HTTP/1.1 100 Continue\r\n\r\n"
+    + OK
+    + b"Content-Length: 4\r\nContent-Length: 4\r\n\r\nbody",
+    "equal-lengths-truncated": OK + b"Content-Length: 9\r\nContent-Length: 9\r\n\r\nbody",
+    "two-lengths-in-a-list": OK + b"Content-Length: 4, 9\r\n\r\nbodybodyb",
+    "equal-negative-lengths": OK + b"Content-Length: -4\r\nContent-Length: -4\r\n\r\nbody",
     "negative-length": OK + b"Content-Length: -4\r\n\r\nbody",
     "huge-length": OK + b"Content-Length: 99999999999999999999999\r\n\r\nbody",
     "more-than-length": answer(b"body") + b"and more",
@@ -44,6 +52,9 @@ ANSWERS: dict[str, bytes] = {
     "truncated-gzip": answer(gzip.compress(HTML * 100)[:-20], _GZIP),
     "fake-gzip": answer(HTML, _GZIP),
     "damaged-gzip": answer(gzip.compress(HTML)[:-8] + bytes(8), _GZIP),
+    "gzip-and-identity": answer(gzip.compress(HTML), "Content-Encoding: gzip, identity"),
+    "charset-as-encoding": answer(HTML, "Content-Encoding: utf-8", HTML_TYPE),
+    "gzip-in-two-headers": answer(gzip.compress(HTML), "Content-Encoding: none", _GZIP),
     "brotli": answer(HTML, "Content-Encoding: br"),
     "wrong-charset": answer(
         "<title>Grüße</title>".encode("latin-1"), "Content-Type: text/html; charset=utf-8"

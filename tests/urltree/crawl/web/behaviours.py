@@ -184,6 +184,28 @@ async def _kept_then_closed(request: Request, writer: StreamWriter) -> bool:
     return await _page(request, writer)
 
 
+_NOT_MODIFIED = b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n'
+_AS_RESPONSE = answer(b"a response that nobody has requested")
+
+
+async def _late_304_body(_: Request, writer: StreamWriter) -> bool:
+    writer.write(_NOT_MODIFIED + f"Content-Length: {len(HTML)}\r\n\r\n".encode())
+    await writer.drain()
+    await asyncio.sleep(DRIP_SECONDS)
+    writer.write(HTML)
+    return True
+
+
+def _sending(*parts: bytes) -> Behaviour:
+    """Return a behaviour that sends bytes at once, and keeps the connection open."""
+
+    async def send(_: Request, writer: StreamWriter) -> bool:
+        writer.write(b"".join(parts))
+        return True
+
+    return send
+
+
 Behaviour = Callable[[Request, StreamWriter], Awaitable[bool]]
 
 BEHAVIOURS: dict[str, Behaviour] = {
@@ -210,5 +232,18 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "close": _close,
     "reset": _reset,
     "reset-in-body": _reset_in_body,
+    "304-with-length": _sending(
+        _NOT_MODIFIED, f"Content-Length: {len(HTML)}\r\n\r\n".encode(), HTML
+    ),
+    "304-with-chunks": _sending(
+        _NOT_MODIFIED, b"Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"
+    ),
+    "304-without-length": _sending(_NOT_MODIFIED, b"\r\n", HTML),
+    "304-with-response": _sending(_NOT_MODIFIED, b"\r\n", _AS_RESPONSE),
+    "304-with-late-body": _late_304_body,
+    "304-with-length-alone": _sending(_NOT_MODIFIED, b"Content-Length: 4\r\n\r\n"),
+    "304": _sending(_NOT_MODIFIED, b"\r\n"),
+    "204-with-body": _sending(b"HTTP/1.1 204 No Content\r\n\r\n", HTML),
+    "response-beside": _sending(answer(HTML), _AS_RESPONSE),
     "kept-then-closed": _kept_then_closed,
 }

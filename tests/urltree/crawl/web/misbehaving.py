@@ -48,6 +48,7 @@ class Misbehaving:
 
     Attributes:
         requests: all requests that were read, in order.
+        connections: number of connections that were made to the public address.
         private_connections: number of connections to 127.0.0.2; a correct client makes none.
         most_at_once: maximum number of simultaneous requests to each host.
         raw: bytes that the server sends as the response to `/raw`.
@@ -55,7 +56,7 @@ class Misbehaving:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
-        self.private_connections = 0
+        self.connections = self.private_connections = 0
         self.most_at_once: Counter[str] = Counter()
         self.raw = b""
         self._at_once: Counter[str] = Counter()
@@ -88,6 +89,7 @@ class Misbehaving:
             "connect_to": ",".join(rules),
             "allow_networks": "127.0.0.1/32",
             "fetch_ca_file": str(self.ca_file),
+            "requests_per_address": "1000",  # all hosts have the same address
         }
 
     async def __aenter__(self) -> Self:
@@ -142,6 +144,8 @@ class Misbehaving:
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         if writer.get_extra_info("sockname")[0] == "127.0.0.2":
             self.private_connections += 1
+        else:
+            self.connections += 1
         is_kept = True
         while is_kept:
             first = await reader.readexactly(1)

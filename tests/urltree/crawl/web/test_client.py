@@ -6,12 +6,13 @@ import pytest
 
 from agents.settings.job import Settings
 from tests.agents.limits import GUARD
-from tests.urltree.crawl.web.answers import ANSWERS, HTML
+from tests.urltree.crawl.web.answers import ANSWERS, HTML, redirect
 from tests.urltree.crawl.web.conftest import MAX_BYTES, Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
 from urltree.crawl.decisions.response import Trouble, WebError
 from urltree.crawl.web import client as clients
 from urltree.crawl.web.client import WebClient
+from urltree.crawl.web.redirects import redirect_target
 
 SHORT = {"header_seconds": 1.0, "read_seconds": 1.0, "total_seconds": 1.5}
 NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_seconds": 0.7}}
@@ -46,6 +47,9 @@ NO_CONNECTION = {Trouble.DNS: {"connect_to": ()}, Trouble.CONNECT: {"connect_sec
         ("null-in-header", Trouble.PROTOCOL),
         ("more-than-length", Trouble.PROTOCOL),
         ("two-lengths", Trouble.PROTOCOL),
+        ("two-lengths-in-a-list", Trouble.PROTOCOL),
+        ("equal-negative-lengths", Trouble.PROTOCOL),
+        ("equal-lengths-truncated", Trouble.TRUNCATED),
         ("negative-length", Trouble.PROTOCOL),
         ("huge-length", Trouble.PROTOCOL),
         ("endless-chunks", Trouble.PROTOCOL),
@@ -115,6 +119,12 @@ def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Troub
         ("continue", HTML),
         ("no-length", b"body"),
         ("control-in-header", HTML),
+        ("gzip-and-identity", HTML),
+        ("gzip-in-two-headers", HTML),
+        ("charset-as-encoding", HTML),
+        ("equal-lengths", b"body"),
+        ("equal-lengths-in-a-list", b"body"),
+        ("equal-lengths-after-continue", b"body"),
     ],
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -142,6 +152,73 @@ def test_a_body_of_exactly_the_limit_is_taken(ask: Ask) -> None:
         with pytest.raises(WebError) as raised:
             ask(f"http://any.example/{path}", max_bytes=len(HTML) - 1)
         assert raised.value.trouble is Trouble.TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("304", "304-with-length", "304-with-chunks", "304-without-length", "304-with-response"),
+        *("304-with-late-body", "304-with-length-alone", "204-with-body"),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_body_after_a_304_is_dropped(ask: Ask, scheme: str, path: str) -> None:
+    """A 304 or 204 with a body counts, and its body is not taken for the next response."""
+    first, second = ask(f"{scheme}://{path}.example/{path}", f"{scheme}://{path}.example/page")
+    assert (first.status, first.body) == (int(path[:3]), b"")
+    assert (second.status, second.body) == (200, HTML)
+
+
+def test_a_304_without_body_keeps_its_connection(ask: Ask, server: Misbehaving) -> None:
+    """A correct 304 costs no connection."""
+    before = server.connections
+    ask("http://kept-304.example/304", "http://kept-304.example/page")
+    assert server.connections == before + 1
+
+
+@pytest.mark.parametrize("limit", [0, 100, MAX_BYTES])
+@pytest.mark.parametrize("path", ["endless", "bomb", "much-then-hang"])
+def test_a_body_above_the_limit_can_be_cut(ask: Ask, path: str, limit: int) -> None:
+    """With `cut`, the beginning of a larger body is a response, also of a compression bomb."""
+    (answer,) = ask(f"http://any.example/{path}", cut=True, max_bytes=limit)
+    assert (answer.body, answer.is_cut) == (bytes(limit), True)
+
+
+def test_a_body_within_the_limit_is_not_cut(ask: Ask) -> None:
+    """With `cut`, a body of at most `max_bytes` is complete."""
+    for path in ("page", "gzip"):
+        (answer,) = ask(f"http://any.example/{path}", cut=True, max_bytes=len(HTML))
+        assert (answer.body, answer.is_cut) == (HTML, False)
+        (answer,) = ask(f"http://any.example/{path}", cut=True, max_bytes=len(HTML) - 1)
+        assert (answer.body, answer.is_cut) == (HTML[:-1], True)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_password_in_a_url_is_not_sent(ask: Ask, server: Misbehaving, scheme: str) -> None:
+    """No request has an Authorization header, also not after a redirect to such a URL."""
+    host = f"no-password-{scheme}.example"
+    server.raw = redirect(f"{scheme}://user:secret@{host}/page".encode())
+    (moved,) = ask(f"{scheme}://user:secret@{host}/raw")
+    (answer,) = ask(redirect_target(moved))
+    asked = [request for request in server.requests if request.host == host]
+    assert [request.path for request in asked] == ["/raw", "/page"]
+    assert all("authorization" not in request.headers for request in asked)
+    assert "secret" not in moved.url + answer.url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://user:secret@refused.example/", "https://user:secret@expired.example/"),
+        *("http://user:secret@any.example/garbage", "http://user:secret@any.example/hang"),
+        *("ftp://user:secret@any.example/", "http://user:secret@private.example/"),
+    ],
+)
+def test_no_error_shows_a_password(ask: Ask, url: str) -> None:
+    """The message of a failed request does not contain the password of its URL."""
+    with pytest.raises(WebError) as raised:
+        ask(url, change={"header_seconds": 1.0})
+    assert "secret" not in raised.value.message
 
 
 def test_headers_are_joined_and_readable(ask: Ask) -> None:

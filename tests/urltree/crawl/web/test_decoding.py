@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zlib
 from collections.abc import Callable
 
@@ -26,6 +27,14 @@ CODINGS: dict[str, Callable[[bytes], bytes]] = {
     "deflate": zlib.compress,
     "": bytes,
     "identity": bytes,
+    "gzip, identity": gzip.compress,
+    "utf-8": bytes,
+    "none": bytes,
+    "UTF-8, x-gzip": gzip.compress,
+    ",": bytes,
+    "deflate, gzip": lambda body: gzip.compress(zlib.compress(body)),
+    "gzip,gzip": lambda body: gzip.compress(gzip.compress(body)),
+    "\0": bytes,
 }
 
 
@@ -76,7 +85,7 @@ def test_members_of_gzip_are_one_body_and_garbage_after_them_is_none(size: int) 
         assert decoded(members + garbage, size=size) == TEXT + b" and more"
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "gzip,gzip"])
 def test_every_truncation_is_seen(encoding: str) -> None:
     """A compressed body that is cut at any byte is `truncated`, even in its checksum."""
     coded = CODINGS[encoding](TEXT)
@@ -90,9 +99,11 @@ def test_a_truncated_second_member_is_seen() -> None:
     assert trouble(gzip.compress(TEXT) + gzip.compress(TEXT)[:-1]) is Trouble.TRUNCATED
 
 
-@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "br, gzip", "aes128gcm", "\0"])
+@pytest.mark.parametrize(
+    "encoding", ["br", "zstd", "br, gzip", "aes128gcm", "gzip, ZSTD", ", ".join(["gzip"] * 6)]
+)
 def test_what_was_not_asked_for_is_refused(encoding: str) -> None:
-    """An encoding that was not requested is an error, except without a body, as in a 304."""
+    """A known encoding that was not requested is an error, except without a body, as in a 304."""
     assert trouble(TEXT, encoding) is Trouble.ENCODING
     assert decoded(b"", encoding) == b""
 
@@ -112,6 +123,49 @@ def test_the_limit_is_exact(encoding: str) -> None:
     assert trouble(coded, encoding, max_bytes=len(TEXT) - 1) is Trouble.TOO_LARGE
 
 
+def beginning(coded: bytes, encoding: str, max_bytes: int, size: int) -> tuple[bytes, bool]:
+    """Decode a body in chunks of `size` bytes; return its beginning, and whether it was cut."""
+    body = BodyDecoder(encoding, max_bytes, cut=True)
+    for start in range(0, len(coded), size):
+        body.feed(coded[start : start + size])
+    return body.whole(), body.is_cut
+
+
+@pytest.mark.parametrize("encoding", CODINGS)
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+def test_a_body_above_the_limit_can_be_cut(encoding: str, size: int) -> None:
+    """With `cut`, exactly the first `max_bytes` bytes of a larger body are kept."""
+    coded = CODINGS[encoding](TEXT)
+    for limit in (0, 1, 100, len(TEXT) - 1):
+        assert beginning(coded, encoding, limit, size) == (TEXT[:limit], True)
+    for limit in (len(TEXT), len(TEXT) + 1):
+        assert beginning(coded, encoding, limit, size) == (TEXT, False)
+
+
+def test_a_body_that_ends_too_early_is_not_cut() -> None:
+    """With `cut`, compressed data that ends too early below the limit is still an error."""
+    with pytest.raises(WebError) as raised:
+        beginning(gzip.compress(TEXT)[:-5], "gzip", 10_000, 100)
+    assert raised.value.trouble is Trouble.TRUNCATED
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_bomb_of_several_codings_is_bounded(times: int) -> None:
+    """Each coding decodes at most `max_bytes` and 64 KiB, whatever the next one makes of it."""
+    coded = bytes(100_000_000)
+    for _ in range(times):
+        coded = gzip.compress(coded, 1)
+    encoding = ", ".join(["gzip"] * times)
+    tracemalloc.start()
+    try:
+        assert trouble(coded, encoding, 65_536, 1_000_000) is Trouble.TOO_LARGE
+        assert beginning(coded, encoding, 1_000_000, 65_536) == (bytes(1_000_000), True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20_000_000
+
+
 def test_garbage_without_end_is_too_large() -> None:
     """Bytes after the gzip data count towards the size limit too, so they cannot be endless."""
     assert trouble(gzip.compress(TEXT) + bytes(100_000), size=1_000) is Trouble.TOO_LARGE
@@ -122,7 +176,7 @@ def test_empty_members_without_end_are_refused() -> None:
     assert trouble(gzip.compress(b"") * 1_001, size=10_000) is Trouble.ENCODING
 
 
-@given(st.binary(), st.sampled_from(["gzip", "deflate", ""]), st.integers(1, 50))
+@given(st.binary(), st.sampled_from(["gzip", "deflate", "", "deflate, gzip"]), st.integers(1, 50))
 def test_any_bytes_are_a_body_or_trouble(coded: bytes, encoding: str, size: int) -> None:
     """Decoding any bytes returns a body or raises a WebError, and no other exception."""
     try:

@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from tests.urltree.crawl.web.conftest import Ask
 from tests.urltree.crawl.web.misbehaving import Misbehaving
 from urltree.crawl.decisions.response import Response, Trouble, WebError
-from urltree.crawl.web.redirects import redirect_target, request_url
+from urltree.crawl.web.redirects import (
+    mask_credentials,
+    redirect_target,
+    request_url,
+    without_credentials,
+)
 
 
 def redirecting(location: str, url: str = "http://a.example/b/c?d") -> Response:
@@ -57,6 +62,48 @@ def test_a_redirect_without_location_says_so() -> None:
     """A redirect without a Location header is an error whose message names the missing header."""
     with pytest.raises(WebError, match="status 302, but no Location header"):
         redirect_target(Response("http://a.example/", 302, {}, b"", 0.1))
+
+
+@pytest.mark.parametrize(
+    ("url", "requested"),
+    [
+        ("http://user:secret@a.example/x?y", "http://a.example/x?y"),
+        ("http://secret@a.example/", "http://a.example/"),
+        ("http://:secret@a.example/", "http://a.example/"),
+        ("https:\\\\user:s@secret@a.example:8443\\x", "https://a.example:8443/x"),
+        ("http://a.example/@secret", "http://a.example/@secret"),
+        ("http://a.example/?q=me@a.example", "http://a.example/?q=me@a.example"),
+    ],
+)
+def test_user_name_and_password_are_removed(url: str, requested: str) -> None:
+    """A URL is requested without user name and password, also if it is a redirect's target."""
+    assert request_url(url) == requested
+    assert redirect_target(redirecting(url)) == requested
+    assert without_credentials(url) in (url, requested)
+    assert ("secret" in without_credentials(url)) is ("secret" in requested)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("ftp://user:secret@a.example/x", "http://user:secret@[::1", "//user:secret@a.example/"),
+        *("http://user:secret@a.example:99999/", "http://user:se/secret@a.example/", "u:secret@a"),
+        *("https://secret@a b/", "  http://user:secret@a.example:x/?@", "http://u:secret@"),
+    ],
+)
+def test_no_message_contains_a_password(url: str) -> None:
+    """The error for an invalid URL shows `***` instead of its user name and password."""
+    with pytest.raises(WebError) as raised:
+        request_url(url)
+    assert "secret" not in str(raised.value)
+    assert "***@" in str(raised.value)
+
+
+def test_a_url_without_password_is_shown_as_it_is() -> None:
+    """An `@` in a path or in a query is not the end of a password."""
+    for url in ("http://a.example/@b", "https://a.example?b@c", "page"):
+        assert mask_credentials(url) == url
+    assert mask_credentials("http://u:p@a.example/@b") == "http://***@a.example/@b"
 
 
 @given(st.text())

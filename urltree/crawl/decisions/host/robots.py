@@ -9,6 +9,7 @@ one not to an HTTP URL    every page is allowed (2.3.1.2)
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from protego import Protego
@@ -21,6 +22,14 @@ MAX_BYTES = 500 * 1024  # bytes that are parsed; a crawler must parse at least t
 MAX_REDIRECTS = 5  # redirects that are followed; a crawler must follow at least five (2.3.1.2)
 
 _NONE = 404  # status that is stored after a bad redirect: there are no rules
+# A line User-agent in one of the spellings that Protego accepts, and the product token that begins
+# its value (RFC 9309, 2.2.1: letters, "_" and "-"). A version or a comment may follow it.
+_USER_AGENT = re.compile(
+    r"^([ \t]*user[ -]?agent(?:[ \t]*+:[ \t]*+|[ \t]++))([a-z_-]+)[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Byte order marks of encodings other than UTF-8, which `utf-8-sig` reads
+_BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def robots_url(url: str) -> str:
@@ -41,7 +50,7 @@ def interpret_robots(result: Response | WebError, until: float) -> RobotsText | 
             return RobotsText(_NONE, until)
         return f"{result.trouble}: {result.message}"
     if 200 <= result.status < 300:
-        return RobotsText(result.status, until, _text(result.body))
+        return RobotsText(result.status, until, _text(result.body, is_cut=result.is_cut))
     if result.status == 429 or result.status >= 500:
         return f"status {result.status}"
     return RobotsText(result.status, until)
@@ -58,7 +67,7 @@ class Robots:
     """
 
     def __init__(self, text: RobotsText) -> None:
-        self._rules = Protego.parse(text.body) if text.body else None
+        self._rules = Protego.parse(_with_bare_tokens(text.body)) if text.body else None
         self.bytes = len(text.body)
 
     def allows(self, url: str) -> bool:
@@ -74,8 +83,34 @@ class Robots:
         return None if self._rules is None else self._rules.crawl_delay(PRODUCT_TOKEN)
 
 
-def _text(body: bytes) -> str:
-    """Return the complete lines in the first 500 KiB of a robots.txt."""
-    if len(body) > MAX_BYTES:
-        body = body[:MAX_BYTES].rpartition(b"\n")[0]
-    return body.decode("utf-8-sig", errors="replace")
+def _text(body: bytes, *, is_cut: bool) -> str:
+    """Return the complete lines in the first 500 KiB of a robots.txt.
+
+    Args:
+        body: body of the response, or its beginning.
+        is_cut: whether `body` is only the beginning of the body.
+    """
+    encoding = _BYTE_ORDER_MARKS.get(body[:2])
+    start = body[:MAX_BYTES]
+    text = (
+        start[2:].decode(encoding, "replace") if encoding else start.decode("utf-8-sig", "replace")
+    )
+    if is_cut or len(body) > MAX_BYTES:
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+    return text
+
+
+def _with_bare_tokens(text: str) -> str:
+    """Reduce the value of each User-agent line to its product token (RFC 9309, 2.2.1).
+
+    Protego compares the whole value, so it would not find our group in `User-agent: urltree/0.1`.
+    It also looks for the value inside our token, so it would take the group of `url` for ours.
+    """
+    return _USER_AGENT.sub(_with_bare_token, "\n".join(text.splitlines()))
+
+
+def _with_bare_token(line: re.Match[str]) -> str:
+    token = line[2].lower()
+    if token in PRODUCT_TOKEN and token != PRODUCT_TOKEN:
+        token += "-"  # part of our token: another crawler
+    return line[1] + token
