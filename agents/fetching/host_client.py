@@ -1,6 +1,7 @@
 """The requests of a worker to hosts: the only place of the job that sends requests to the web.
 
-    is the host ours? ──▶ request ──▶ update the host's state ──▶ response or error
+    domain's limits ──▶ address's limit ──▶ worker's limit ──▶ is the host still ours?
+                                                                   └──▶ request ──▶ host's state
 
 Pages, sources and files such as robots.txt share the state of their host: its pause, its
 Crawl-delay, and its back-off.
@@ -8,24 +9,54 @@ Crawl-delay, and its back-off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchStage, HostJob
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
+from urltree.address.domain import icann_domain
 from urltree.crawl.decisions.caching import retry_after
 from urltree.crawl.decisions.host.host_state import HostState, update_after_response
 from urltree.crawl.decisions.host.robots import Robots
+from urltree.crawl.decisions.host.shared_limits import SharedLimits
 from urltree.crawl.decisions.response import Response, WebError
 from urltree.crawl.web.client import WantsBody, WebClient, want_every_body
+from urltree.crawl.web.domain_gate import DomainGate
 
 _UNAVAILABLE = 503
 
 
 class PartitionLostError(Exception):
     """The partition of the record belongs to another worker now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What a request asks for.
+
+    Attributes:
+        headers: header fields of the request.
+        max_bytes: largest size of the body.
+        cut: whether a larger body is cut; otherwise it is an error.
+        wants: whether to read the body, by status and headers.
+        credentials: name of the file with credentials. They are not sent after a redirect.
+        credentials_for: address of the feed, to whose scheme, host and port they are sent.
+        is_source: whether the request is for a feed. A single 503 then rests the feed alone: it
+            often comes from the program that makes the feed, and not from the host.
+    """
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    max_bytes: int
+    cut: bool = False
+    wants: WantsBody = want_every_body
+    credentials: str | None = None
+    credentials_for: str | None = None
+    is_source: bool = False
 
 
 class HostClient:
@@ -42,6 +73,7 @@ class HostClient:
     Attributes:
         now: returns seconds since 1970.
         politeness: limits on the request rate of a host.
+        waiting: number of requests that wait for the limits of domain, address or worker.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -57,8 +89,13 @@ class HostClient:
         self._hosts = hosts
         self._stage = stage
         self._metrics = metrics
+        self._domains = DomainGate(
+            SharedLimits(settings.requests_per_domain, settings.requests_per_domain_second)
+        )
+        self._slots = asyncio.Semaphore(settings.fetches_at_once)
         self.now = clock
         self.politeness = settings.politeness
+        self.waiting = 0
 
     def state(self, job: HostJob) -> HostState:
         """Return the state of the host that the job asks next."""
@@ -68,62 +105,64 @@ class HostClient:
         """Return the robots.txt of the job's host and scheme; None if it must be requested."""
         return self._hosts.robots(job.partition, self.state(job), job.scheme, self.now())
 
-    async def get(
-        self,
-        job: HostJob,
-        headers: Mapping[str, str],
-        max_bytes: int,
-        wants: WantsBody = want_every_body,
-        *,
-        is_source: bool = False,
-    ) -> Response | WebError:
+    async def get(self, job: HostJob, ask: Ask) -> Response | WebError:
         """Send the job's next request, and store what the response changes in the host's state.
-
-        Args:
-            job: job with the address.
-            headers: header fields of the request.
-            max_bytes: largest size of the body.
-            wants: whether to read the body, by status and headers.
-            is_source: whether the request is for a feed. A single 503 then rests the feed alone:
-                it often comes from the program that makes the feed, and not from the host.
 
         Raises:
             PartitionLostError: the host belongs to another worker now.
         """
         began = self.now()
-        result = await self.get_url(job, job.target, headers, max_bytes, wants)
+        result = await self.get_url(job, job.target, ask)
         rules = self.rules(job)
         counted = result
-        if is_source and isinstance(result, Response) and result.status == _UNAVAILABLE:
+        if ask.is_source and isinstance(result, Response) and result.status == _UNAVAILABLE:
             counted = replace(result, status=_UNAVAILABLE - 1)
-        await self.keep(
-            job,
-            self.after(
-                self.state(job), counted, began, None if rules is None else rules.crawl_delay
-            ),
-        )
+        delay = None if rules is None else rules.crawl_delay
+        await self.keep(job, self.after(self.state(job), counted, began, delay))
         return result
 
-    async def get_url(
-        self,
-        job: HostJob,
-        url: str,
-        headers: Mapping[str, str],
-        max_bytes: int,
-        wants: WantsBody = want_every_body,
-    ) -> Response | WebError:
+    async def get_url(self, job: HostJob, url: str, ask: Ask) -> Response | WebError:
         """Send a request to an address of the job's host; change no state.
 
         Raises:
             PartitionLostError: the host belongs to another worker now.
         """
-        if not await self._stage.is_mine(job):
-            raise PartitionLostError
-        self._stage.report_progress()
+        credentials = None if job.redirects else ask.credentials
+        async with self._turn(job, url):
+            if not await self._stage.is_mine(job):
+                raise PartitionLostError
+            self._stage.report_progress()
+            job.note_request(url)
+            try:
+                return await self._client.get(
+                    url,
+                    ask.headers,
+                    max_bytes=ask.max_bytes,
+                    wants=ask.wants,
+                    cut=ask.cut,
+                    cookies=job.cookies,
+                    credentials=credentials,
+                    credentials_for=ask.credentials_for,
+                )
+            except WebError as error:
+                return error
+
+    @asynccontextmanager
+    async def _turn(self, job: HostJob, url: str) -> AsyncIterator[None]:
+        """Wait until the limits of the domain, of the address and of the worker allow a request."""
+        self.waiting += 1
+        is_waiting = True
         try:
-            return await self._client.get(url, headers, max_bytes=max_bytes, wants=wants)
-        except WebError as error:
-            return error
+            async with (
+                self._domains.slot(icann_domain(urlsplit(url).hostname or job.host)),
+                self._client.slot(url),
+                self._slots,
+            ):
+                self.waiting -= 1
+                is_waiting = False
+                yield
+        finally:
+            self.waiting -= is_waiting
 
     def after(
         self,

@@ -18,6 +18,7 @@ from models.fetch import FetchRequest
 from models.host_request import HostRequest
 from urltree.address.url import normalise
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
+from urltree.crawl.web.cookies import ChainCookies, may_request_again
 from urltree.page import Page, Reason
 
 
@@ -33,6 +34,9 @@ class HostJob:
         is_parked: whether the record has been parked before.
         errors: number of unexpected errors so far.
         files: redirects of the host's robots.txt that were followed so far, the last one next.
+        cookies: cookies that the responses have set. They are in memory only, so they are lost if
+            another worker continues the chain of redirects.
+        visits: by address, the number of cookies that were set before each request for it.
     """
 
     work: Work
@@ -41,7 +45,22 @@ class HostJob:
     future: asyncio.Future[None]
     is_parked: bool = False
     errors: int = 0
-    files: tuple[str, ...] = field(default=())
+    files: tuple[str, ...] = ()
+    cookies: ChainCookies = field(default_factory=ChainCookies)
+    visits: dict[str, list[int]] = field(default_factory=dict)
+
+    def note_request(self, url: str) -> None:
+        """Remember that an address is requested now."""
+        self.visits.setdefault(url, []).append(self.cookies.changes)
+
+    def may_follow(self, url: str) -> bool:
+        """Return whether the chain of redirects may go on to an address.
+
+        It may come back to an address once, if a cookie was set since.
+        """
+        if url not in (self.first_url, *self.redirects):
+            return True
+        return url in self.visits and may_request_again(self.visits[url], self.cookies.changes)
 
     @property
     def target(self) -> str:

@@ -9,7 +9,7 @@ The decisions are in `urltree.crawl.decisions.host`: `robots`, `page_response`.
 
 from __future__ import annotations
 
-from agents.fetching.host_client import HostClient
+from agents.fetching.host_client import Ask, HostClient
 from agents.fetching.jobs import PageJob
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
@@ -52,9 +52,14 @@ class PageRequester:
             PartitionLostError: the page must not be processed further in this worker.
         """
         check_robots(rules, job.target, job.host)
-        result = await self._client.get(
-            job, page_response.REQUEST_HEADERS, self._max_bytes, page_response.wants_body
+        ask = Ask(
+            headers=page_response.REQUEST_HEADERS,
+            max_bytes=self._max_bytes,
+            wants=page_response.wants_body,
+            credentials=job.fetch.credentials,
+            credentials_for=job.fetch.feed,
         )
+        result = await self._client.get(job, ask)
         try:
             if isinstance(result, WebError):
                 raise result

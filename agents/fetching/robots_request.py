@@ -9,7 +9,7 @@ A host is asked for nothing else while another owner is asked for its robots.txt
 
 from __future__ import annotations
 
-from agents.fetching.host_client import HostClient
+from agents.fetching.host_client import Ask, HostClient
 from agents.fetching.jobs import FetchStage, HostJob, SmallJob, host_of
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
@@ -23,7 +23,7 @@ from urltree.crawl.decisions.timing import DAY
 from urltree.crawl.web.redirects import redirect_target
 from urltree.page import PageError, Reason
 
-_MAX_ROBOTS = 8 * robots.MAX_BYTES  # download limit; only the first MAX_BYTES are parsed
+_FILE = Ask(max_bytes=robots.MAX_BYTES, cut=True)
 _ANSWER = 120.0  # seconds after which another owner is asked again for a file
 
 
@@ -69,7 +69,7 @@ class RobotsRequester:
         url = chain[-1] if chain else robots.robots_url(job.target)
         self._metrics.robots_fetches.inc()
         began = client.now()
-        result = await client.get_url(job, url, {}, _MAX_ROBOTS)
+        result = await client.get_url(job, url, _FILE)
         target = _next_hop(result, chain)
         if isinstance(target, WebError):
             result = target
@@ -97,7 +97,7 @@ class RobotsRequester:
         Returns:
             The address to which the file was redirected; None if its answer was sent.
         """
-        result = await self._client.get(job, {}, _MAX_ROBOTS)
+        result = await self._client.get(job, _FILE)
         target = _next_hop(result, job.redirects)
         if isinstance(target, str):
             return target

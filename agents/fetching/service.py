@@ -89,8 +89,8 @@ class Fetching:
         self._loop: asyncio.Task[None] | None = None
         queues = self._waiting.queues
         metrics.gauge("hosts", "Hosts for which pages wait.", lambda: sum(1 for _ in queues))
-        late = "Hosts that are ready for a request and wait for a free slot."
-        metrics.gauge("hosts_overdue", late, lambda: queues.overdue(clock()))
+        late = "Hosts that are ready, and wait for the limits of their domain, address or worker."
+        metrics.gauge("hosts_overdue", late, lambda: self._client.waiting)
         metrics.gauge("queued", "Pages in this worker's memory.", lambda: len(self._jobs))
 
     async def start(self) -> None:
@@ -163,17 +163,15 @@ class Fetching:
             self._wake.clear()
 
     def _pause(self) -> float:
-        room = self._settings.fetches_at_once - len(self._requests)
-        free = room > 0 and not self._waiting.is_closed
-        times = [self._waiting.next_at(), self._waiting.queues.next_at() if free else None]
+        queues = None if self._waiting.is_closed else self._waiting.queues
+        times = [self._waiting.next_at(), None if queues is None else queues.next_at()]
         first = min((at for at in times if at is not None), default=None)
         return _TICK if first is None else min(max(0.0, first - self._clock()), _TICK)
 
     def _start_requests(self) -> None:
-        room = self._settings.fetches_at_once - len(self._requests)
-        if self._waiting.is_closed or room <= 0:
+        if self._waiting.is_closed:
             return
-        for host, job in self._waiting.queues.take(self._clock(), at_most=room):
+        for host, job in self._waiting.queues.take(self._clock()):
             task = asyncio.create_task(self._serve_host(host, job))
             self._requests[task] = job
             task.add_done_callback(self._on_request_end)
@@ -289,7 +287,7 @@ class Fetching:
 
     async def _redirect(self, job: PageJob, url: str) -> None:
         fetch, most = job.fetch, self._settings.max_redirects
-        if url in (fetch.url, *fetch.redirects):
+        if not job.may_follow(url):
             raise PageError(Reason.REDIRECT, f"redirect loop: back to {url}")
         if len(fetch.redirects) >= most:
             raise PageError(Reason.REDIRECT, f"the page was redirected more than {most} times")

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import xxhash
 
-from agents.fetching.host_client import HostClient
+from agents.fetching.host_client import Ask, HostClient
 from agents.fetching.jobs import SmallJob
 from agents.fetching.parsers import Parsers
 from agents.settings.feeds import FeedSettings
@@ -56,9 +56,16 @@ class SourceRequester:
         """
         began = self._client.now()
         headers = {**_ACCEPT, **conditional_headers(job.request)}
-        result = await self._client.get(
-            job, headers, self._settings.max_feed_bytes, _wants_body, is_source=True
+        ask = Ask(
+            headers=headers,
+            max_bytes=self._settings.max_feed_bytes,
+            cut=True,
+            wants=_wants_body,
+            credentials=job.request.credentials,
+            credentials_for=job.request.feed,
+            is_source=True,
         )
+        result = await self._client.get(job, ask)
         at = self._client.now()
         if isinstance(result, WebError):
             # The duration counts like a latency: the host's pause depends on it.
@@ -74,7 +81,7 @@ class SourceRequester:
     def _redirect(self, job: SmallJob, response: Response, seconds: float) -> str:
         request, to = job.request, redirect_target(response)
         visited = (request.url, *request.redirects)
-        if to in visited:
+        if not job.may_follow(to):
             raise WebError(Trouble.REDIRECT, f"redirect loop: back to {to[:200]}")
         if len(visited) > self._settings.max_redirects:
             raise WebError(
