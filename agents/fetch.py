@@ -157,7 +157,7 @@ class Fetch(Stage):
         """Send a request to the worker that owns a domain."""
         await self.send(job.work, "requests", self.key(domain), requests.encode(request))
 
-    async def answer(self, job: SmallJob, record: PollAnswer | PageReport) -> None:
+    async def answer(self, job: HostJob, record: PollAnswer | PageReport) -> None:
         """Send what a request has shown to the owner of the source."""
         site = record.site if isinstance(record, PageReport) else record.outcome.site
         await self.send(job.work, "poll-outcomes", self.key(site), outcomes.encode(record))

@@ -15,7 +15,8 @@ from urltree.output.extraction import ExtractedBlock, Extraction
 FIELDS = (
     *("id", "revision", "domain", "url", "response_url", "url_key", "title", "description"),
     *("published", "fetched_at", "page_kind", "text", "markdown", "blocks", "node", "support"),
-    *("heuristic", "versions", "origin", "language", "author", "canonical", "meta", "metadata"),
+    *("heuristic", "versions", "origin", "language", "author", "canonical"),
+    *("content_from", "meta", "metadata"),
 )
 BLOCK_FIELDS = tuple(f.name for f in fields(ExtractedBlock))
 

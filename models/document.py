@@ -28,7 +28,7 @@ from models.record import (
 )
 from urltree.document import Document, FoundMetadata
 from urltree.html.blocks import Element, TextBlock
-from urltree.page import microseconds
+from urltree.page import known_content_from, microseconds
 
 FIELDS = tuple(f.name for f in fields(Document))
 
@@ -89,6 +89,7 @@ class DocumentRecord(Struct, kw_only=True, gc=False):
     blocks_over_cap: Count
     metadata: FoundMetadata | None = None
     vouched: str | None = None
+    content_from: str | None = None
 
 
 def encode(document: Document) -> bytes:
@@ -96,6 +97,7 @@ def encode(document: Document) -> bytes:
     record: dict[str, Any] = {name: getattr(document, name) for name in FIELDS}
     record["meta"] = dict(document.meta) or None
     record["json_ld"] = document.json_ld or None
+    record["content_from"] = None if document.content_from == "page" else document.content_from
     if document.metadata is not None:
         record["metadata"] = document.metadata.to_record()
     record["blocks"] = _columns(document.blocks, TextBlock._fields)
@@ -119,6 +121,7 @@ def decode(value: bytes | None) -> Document:
     known = {name: getattr(record, name) for name in FIELDS}
     known |= {"elements": elements, "blocks": blocks}
     known |= {"meta": record.meta or {}, "json_ld": record.json_ld or ()}
+    known["content_from"] = known_content_from(record.content_from)
     return Document(**known)
 
 

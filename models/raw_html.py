@@ -8,6 +8,8 @@ A record has one of two forms:
   are decimal numbers, `redirects` is a JSON array of strings, and each of the user's own strings
   is a header `meta.NAME`. Other headers are ignored.
 
+`content_from` is written only if it is not `page`, so records of pages are the same as before.
+
 `urltree.page.Page` checks the fields, so that the library and the job refuse the same pages.
 """
 
@@ -45,6 +47,7 @@ def to_record(page: Page) -> tuple[bytes, list[tuple[str, bytes | None]]]:
     """
     fields = {name: getattr(page, name) for name in FIELDS if name not in ("html", "meta")}
     headers: list[tuple[str, bytes | None]] = [("schema", str(SCHEMA).encode())]
+    fields["content_from"] = _written_content_from(page)
     headers += [(n, _header(f)) for n, f in fields.items() if f is not None and f != ()]
     headers += [(META + name, _header(text)) for name, text in page.meta.items()]
     html = page.html
@@ -54,6 +57,7 @@ def to_record(page: Page) -> tuple[bytes, list[tuple[str, bytes | None]]]:
 def encode(page: Page) -> bytes:
     """Write a page as a JSON object; HTML that is bytes is written in base64."""
     fields = {name: getattr(page, name) or None for name in FIELDS if name != "html"}
+    fields["content_from"] = _written_content_from(page)
     if isinstance(page.html, bytes):
         content = {"html_base64": base64.b64encode(page.html).decode()}
     else:
@@ -77,6 +81,10 @@ def _from_headers(value: bytes | None, headers: Headers) -> dict[str, Any]:
     return fields | {"html": value, "meta": meta}
 
 
+def _written_content_from(page: Page) -> str | None:
+    return None if page.content_from == "page" else page.content_from
+
+
 def _header(field: Any) -> bytes:
     return orjson.dumps(field) if isinstance(field, tuple) else str(field).encode(errors="replace")
 
@@ -86,6 +94,10 @@ def _text(name: str, content: bytes) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         raise malformed(f"header {name}: should be UTF-8: {error}") from None
+
+
+def _any_text(name: str, content: bytes) -> str:  # noqa: ARG001
+    return content.decode(errors="replace")
 
 
 def _integer(name: str, content: bytes) -> int:
@@ -106,4 +118,5 @@ _READ: dict[str, Callable[[str, bytes], Any]] = {
     "schema": _integer,
     "status": _integer,
     "redirects": _json,
+    "content_from": _any_text,  # never refused, see Page.from_fields
 }

@@ -16,7 +16,7 @@ import xxhash
 from urltree.address.url_key import KEY_VERSION, UrlKey, branch
 from urltree.html.blocks import Element, TextBlock, TokenizedPage
 from urltree.html.tokenizer import TOKENIZER_VERSION
-from urltree.page import Page, microseconds
+from urltree.page import ContentFrom, Page, microseconds
 
 _WITHOUT_URL = ".invalid"  # top-level domain that does not exist on the web (RFC 2606)
 
@@ -84,6 +84,8 @@ class Document:
         page_title: text of the page's own `<title>`.
         vouched: one digit for each block: 1 if the single-page extractor's text contains the
             block, else 0. None if no such extractor was used, or it returned no text.
+        content_from: `feed` if the blocks are the full text of the page in a feed, which no
+            heuristic judges; `page` otherwise.
     """
 
     id: str
@@ -109,6 +111,7 @@ class Document:
     metadata: FoundMetadata | None = None
     page_title: str | None = None
     vouched: str | None = None
+    content_from: ContentFrom = "page"
 
     @classmethod
     def of(cls, page: Page, key: UrlKey, tokenized: TokenizedPage, origin: str) -> Document:
@@ -135,6 +138,7 @@ class Document:
             blocks=tokenized.blocks,
             elements=tokenized.elements,
             blocks_over_cap=tokenized.blocks_over_cap,
+            content_from=page.content_from,
         )
 
     @classmethod

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 SCHEMA = 1
 MAX_REDIRECTS = 20
@@ -21,6 +21,8 @@ MAX_META_BYTES = 8 * 1024
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - in UTC; `microseconds` subtracts the offset
 _TEXT_FIELDS = ("url", "response_url", "content_type", "title", "description", "feed")
 _TIME_FIELDS = ("published", "fetched_at")
+
+ContentFrom = Literal["page", "feed"]  # where the HTML of a page comes from
 
 
 class Reason(StrEnum):
@@ -81,6 +83,8 @@ class Page:
         redirects: URLs of the redirects between `url` and `response_url`, at most 20.
         feed: address of the feed that linked to the page.
         meta: the user's own strings, at most 8 KB as UTF-8; they are returned unchanged.
+        content_from: `page` if the HTML is the page at the URL, `feed` if it is the full text of
+            the page in a feed, without anything that repeats on the site.
     """
 
     url: str | None
@@ -95,6 +99,7 @@ class Page:
     redirects: tuple[str, ...] = ()
     feed: str | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
+    content_from: ContentFrom = "page"
 
     @property
     def final_url(self) -> str | None:
@@ -111,6 +116,9 @@ class Page:
     def from_fields(cls, record: Mapping[str, Any]) -> Page:
         """Check the fields of a raw-html record; unknown fields are ignored.
 
+        The field `content_from` is never refused: former releases ignored it, so any value but
+        `feed` counts as `page`.
+
         Raises:
             PageError: `malformed`; the message names the field and what it should be.
         """
@@ -124,10 +132,16 @@ class Page:
             status=_status(record),
             redirects=_redirects(record),
             meta=_meta(record),
+            content_from=known_content_from(record.get("content_from")),
         )
 
 
 FIELDS = tuple(f.name for f in fields(Page))
+
+
+def known_content_from(value: object) -> ContentFrom:
+    """Return `feed` for this string, and `page` for any other value of any type."""
+    return "feed" if value == "feed" else "page"
 
 
 def microseconds(stamp: str) -> int:

@@ -365,6 +365,8 @@ class Pipeline:
         former = Row.decode(stored)
         if former.origin != document.origin:
             return Superseded(document, former.origin)
+        if not former.is_judged:
+            return former.verdict, stored
         verdict = site.judge(document)
         row = replace(former, verdict=verdict, waits=False, revised=None)
         return verdict, row.encode()
@@ -376,7 +378,7 @@ class Pipeline:
     def _enriched(self, document: Document, page: Page, documents: int) -> Document:
         if self.options.metadata:
             document = replace(document, metadata=find_metadata(page))
-        if self.options.single_page != "none":
+        if self.options.single_page != "none" and page.content_from == "page":
             document = add_vouched_blocks(document, page, documents)
         return document
 

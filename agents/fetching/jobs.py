@@ -186,7 +186,7 @@ class FetchStage(Protocol):
     async def ask(self, job: HostJob, request: HostRequest, domain: str) -> None:
         """Send a request to the worker that owns a domain."""
 
-    async def answer(self, job: SmallJob, record: PollAnswer | PageReport) -> None:
+    async def answer(self, job: HostJob, record: PollAnswer | PageReport) -> None:
         """Send what a request has shown to the owner of the source."""
 
     async def refuse(self, job: HostJob, reason: Reason, text: str) -> None:

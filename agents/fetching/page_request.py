@@ -76,7 +76,7 @@ class PageRequester:
         if response.is_redirect:
             return redirect_target(response)
         return page_response.make_page(
-            response, _page_from_feed(job.fetch), self._client.now(), self._max_bytes
+            response, page_from_feed(job.fetch), self._client.now(), self._max_bytes
         )
 
 
@@ -90,7 +90,7 @@ def check_robots(rules: Robots, url: str, host: str) -> None:
         raise PageError(Reason.ROBOTS, f"robots.txt of host {host} does not allow this page")
 
 
-def _page_from_feed(fetch: FetchRequest) -> Page:
+def page_from_feed(fetch: FetchRequest) -> Page:
     """Return a page with the fields from its feed, without HTML."""
     return Page(
         url=fetch.url,

@@ -19,10 +19,12 @@ again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from time import time
+from typing import Any
 
+from agents.fetching.feed_content import coverage_report, feed_page, is_from_feed
 from agents.fetching.host_client import HostClient, PartitionLostError
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchStage, HostJob, PageJob, SmallJob
@@ -172,9 +174,12 @@ class Fetching:
         if self._waiting.is_closed:
             return
         for host, job in self._waiting.queues.take(self._clock()):
-            task = asyncio.create_task(self._serve_host(host, job))
-            self._requests[task] = job
-            task.add_done_callback(self._on_request_end)
+            self._start(job, self._serve_host(host, job))
+
+    def _start(self, job: HostJob, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._requests[task] = job
+        task.add_done_callback(self._on_request_end)
 
     def _on_request_end(self, task: asyncio.Task[None]) -> None:
         self._requests.pop(task, None)
@@ -281,9 +286,21 @@ class Fetching:
         await self._stage.answer(job, replace(answer, host_ready_at=ready_at))
 
     async def _publish(self, job: PageJob, page: Page) -> None:
+        report = coverage_report(job.fetch, page, self._clock())
         await self._stage.publish(job, page)
+        if report is not None:
+            await self._stage.answer(job, report)
         self._metrics.pages.inc()
         job.finish()
+
+    async def _publish_from_feed(self, job: PageJob) -> None:
+        """Publish a page as its feed contains it."""
+        try:
+            await self._publish(
+                job, feed_page(job.fetch, self._clock(), self._settings.max_page_bytes)
+            )
+        except PageError as error:
+            await self._refuse(job, error)
 
     async def _redirect(self, job: PageJob, url: str) -> None:
         fetch, most = job.fetch, self._settings.max_redirects
@@ -345,7 +362,9 @@ class Fetching:
         Raises:
             PageError: the host of a page has failed for hours.
         """
-        if isinstance(job, PageJob):
+        if isinstance(job, PageJob) and is_from_feed(job.fetch):
+            self._start(job, self._publish_from_feed(job))
+        elif isinstance(job, PageJob):
             await self._waiting.place(job)
         elif isinstance(job, SmallJob):
             await self._queue_small(job)

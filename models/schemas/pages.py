@@ -21,6 +21,7 @@ from urltree.output.extraction import ExtractedBlock, Extraction
 from urltree.page import MAX_META_BYTES, MAX_REDIRECTS, Page, Reason
 
 _TIME = {"format": "date-time"}
+_CONTENT_FROM = "Whether the HTML is the page itself, or the full text of the page in a feed"
 _META = f"The user's own strings, returned unchanged; at most {MAX_META_BYTES // 1024} KB as UTF-8."
 _HASH_MAX = 2**64 - 1
 
@@ -86,6 +87,11 @@ RAW_HTML = topic(
             ),
             "feed": field("Address of the feed that linked to the page."),
             "meta": field(_META, type=["object", "null"], additionalProperties={"type": "string"}),
+            "content_from": field(
+                f"{_CONTENT_FROM}, which is published with all its blocks. Any other value counts "
+                "as page.",
+                default="page",
+            ),
         },
         nullable=True,
     ),
@@ -159,6 +165,10 @@ DOCUMENTS = topic(
                 "block, else 0; only if a setting is on.",
                 pattern="^[01]*$",
             ),
+            "content_from": field(
+                "feed if the blocks are the full text of the page in a feed; missing otherwise.",
+                enum=["feed"],
+            ),
         },
     ),
     required_of(DocumentRecord),
@@ -225,9 +235,11 @@ CLEAN_TEXT = topic(
             ),
             "node": field("Node of the URL tree whose counts were used: domain/segment/…."),
             "support": field(
-                "Number of documents at or below `node` at the time of the verdict.", minimum=1
+                "Number of documents at or below `node` at the time of the verdict; 0 if "
+                "content_from is feed.",
+                minimum=0,
             ),
-            "heuristic": field("Name of the heuristic."),
+            "heuristic": field("Name of the heuristic; none if content_from is feed."),
             "versions": field(
                 "Versions of tokenizer, URL key and heuristic.",
                 type="object",
@@ -238,6 +250,11 @@ CLEAN_TEXT = topic(
             "language": _HTML_LANG,
             "author": _HTML_AUTHOR,
             "canonical": _HTML_CANONICAL,
+            "content_from": field(
+                "feed if the text is the full text of the page in a feed, which no heuristic "
+                "judges; missing otherwise.",
+                enum=["feed"],
+            ),
             "meta": field("The user's own strings, unchanged."),
             "metadata": field(
                 "Metadata that was found in the page; only if a setting is on.",

@@ -105,8 +105,8 @@ def test_an_address_without_feed_stops_no_other(run: Run, read_all: ReadAll) -> 
     addresses = ("http://none.example/", "http://example.org/404", "http://example.org/feed")
     done = run("feeds", "add", *addresses, "--title", "Mine")
     assert done.exit_code == 1
-    assert "http://none.example/: not-a-feed" in done.stderr
-    assert "http://example.org/404: status: HTTP status 404" in done.stderr
+    assert "http://none.example/: there is no feed at the address: this is not" in done.stderr
+    assert "/404: the server answered with an error: HTTP status 404" in done.stderr
     (record,) = read_all("feeds")
     assert decode(record.key, record.value) == Feed(
         site="example.org", url="http://example.org/feed", title="Mine"
@@ -121,5 +121,5 @@ def test_a_private_address_is_not_asked(
     monkeypatch.delenv("URLTREE_ALLOW_NETWORKS")
     done = run("feeds", "add", "http://example.org/")
     assert done.exit_code == 1
-    assert "refused-address" in done.stderr
+    assert "the address is private" in done.stderr
     assert read_all("feeds") == []

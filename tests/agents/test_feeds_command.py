@@ -31,8 +31,12 @@ def test_a_time_is_one_number(seconds: float, text: str) -> None:
 
 
 def state(feed: Feed, **changes: Any) -> Sent:
-    """Return the record of a feed's state as the stage `poll` writes it to the changelog."""
-    row = FeedState(**{"site": feed.site, "feed": feed.url, "url": feed.url, **changes})
+    """Return the record of a feed's state as the stage `poll` writes it to the changelog.
+
+    By default its last poll was answered a minute ago.
+    """
+    fields = {"site": feed.site, "feed": feed.url, "url": feed.url, "last_poll": time.time() - 60}
+    row = FeedState(**{**fields, **changes})
     key = row_key(feed.site, xxhash.xxh3_128_digest(feed.url.encode()))
     place = partition_of(feed.site.encode(), PARTITIONS)
     return Sent("urltree-poll-feed_state-changelog", key, row.encode(), partition=place)
@@ -66,6 +70,7 @@ def test_an_address_is_followed_in_the_partition_of_its_site(run: Run, read_all:
         "site": "example.org",
         "feed": "https://blog.example.org/a%20b",
         "title": "My news",
+        "kind": "feed",
         "was_there": False,
     }
     first, second = read_all("feeds")
@@ -150,7 +155,7 @@ def test_the_list_says_how_each_feed_fares(publish: Publish, run: Run) -> None:
     shown = run("feeds", "list").stdout
     assert "2 h" in shown
     assert "6 h" in shown  # correct for up to 15 minutes after the test began
-    assert "3 x status: HTTP 500" in shown
+    assert "3 polls failed: the server answered with an error: HTTP 500" in shown
     assert "3 feeds: 1 active, 1 new, 1 quarantined" in shown
 
 

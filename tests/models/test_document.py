@@ -59,6 +59,7 @@ documents = st.builds(
     elements=st.just((Element("body", -1, ()), Element("div", 0, ("nav", "top")))),
     blocks_over_cap=st.integers(0, 9),
     metadata=st.none() | found,
+    content_from=st.sampled_from(["page", "feed"]),
 )
 
 DOCUMENT = Document(

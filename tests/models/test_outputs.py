@@ -80,6 +80,7 @@ def test_the_bytes_of_clean_text_are_pinned() -> None:
         with_fields(language="en", author="a", canonical="c", fetched_at="2013-05-01T00:00:00Z"),
         with_fields(text=""),
         with_fields(markdown="# Hello"),
+        with_fields(content_from="feed", support=0, heuristic="none"),
         *(with_fields(page_kind=kind.label) for kind in PageKind),
         with_fields(metadata=FoundMetadata()),
         with_fields(metadata=FoundMetadata(date="2013-05-01", author="a", language="en")),

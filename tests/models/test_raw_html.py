@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from models.raw_html import decode, encode
+from models.raw_html import decode, encode, to_record
 from urltree.page import FIELDS, Page, PageError, Reason
 
 SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/raw-html.json").read_bytes())
@@ -34,6 +34,7 @@ pages = st.builds(
     redirects=st.lists(words, max_size=20).map(tuple),
     feed=st.none() | words,
     meta=st.dictionaries(words, words, max_size=5),
+    content_from=st.sampled_from(["page", "feed"]),
 )
 
 
@@ -80,6 +81,26 @@ def test_unknown_fields_and_headers_are_ignored() -> None:
     """Unknown fields and headers are ignored, because a producer may write more than we read."""
     assert decode(b'{"url": "u", "html": "h", "crawler": {"a": 1}}') == Page(url="u", html="h")
     assert decode(b"h", [("url", b"u"), ("traceparent", b"\xff")]) == Page(url="u", html=b"h")
+
+
+@pytest.mark.parametrize("value", [b"page", b"auto", b"\xff", b"", b"Feed", None])
+def test_an_unknown_source_of_the_content_is_the_page(value: bytes | None) -> None:
+    """A header `content_from` with any other value than `feed` counts as `page`."""
+    page = decode(b"h", [("url", b"u"), ("content_from", value)])
+    assert page == Page(url="u", html=b"h")
+
+
+def test_the_record_of_a_page_does_not_say_where_its_content_is_from() -> None:
+    """The field is written only for full text, so the records of pages are as before."""
+    page = Page(url="u", html="h")
+    full = Page(url="u", html="h", content_from="feed")
+    assert b"content_from" not in encode(page)
+    assert b'"content_from":"feed"' in encode(full)
+    assert to_record(page) == (b"h", [("schema", b"1"), ("url", b"u")])
+    assert to_record(full) == (
+        b"h",
+        [("schema", b"1"), ("url", b"u"), ("content_from", b"feed")],
+    )
 
 
 def test_headers_of_others_do_not_make_a_record_the_second_form() -> None:

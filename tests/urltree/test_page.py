@@ -32,6 +32,7 @@ RECORD: dict[str, Any] = {
     "redirects": ["http://example.org/b"],
     "feed": "https://example.org/feed",
     "meta": {"id": "17"},
+    "content_from": "feed",
 }
 
 
@@ -54,6 +55,12 @@ def test_null_is_as_good_as_missing() -> None:
     """A null field counts as missing, because some producers write null for unknown values."""
     nothing = dict.fromkeys([*RECORD, "html_base64"]) | {"schema": 1, "html": "a"}
     assert Page.from_fields(nothing) == Page(url=None, html="a")
+
+
+@pytest.mark.parametrize("value", ["page", "FEED", "", None, 1, True, ["feed"], {"feed": 1}])
+def test_any_other_source_of_the_content_is_the_page(value: object) -> None:
+    """Former releases ignored `content_from`, so no value of any type refuses a page."""
+    assert Page.from_fields({"html": "a", "content_from": value}).content_from == "page"
 
 
 def test_unknown_fields_are_ignored() -> None:

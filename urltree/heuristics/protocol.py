@@ -10,6 +10,8 @@ from urltree.heuristics.page_kind import PageKind
 from urltree.tree.path_statistics import Contribution, PathStatistics
 from urltree.tree.url_tree import Node
 
+NOT_JUDGED = "none"  # heuristic of a verdict that no heuristic has made; see `keep_all`
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -18,7 +20,7 @@ class Verdict:
     A row stores the verdict, so that a replay of the document gives the same text.
 
     Attributes:
-        heuristic: name of the heuristic that decided.
+        heuristic: name of the heuristic that decided; `NOT_JUDGED` if none has.
         version: version of that heuristic.
         depth: depth of the node that decided; the root has depth 0.
         support: support of that node when it decided.
@@ -44,6 +46,14 @@ class Verdict:
     page_kind: PageKind | None = None
     revision: int = 0
     contribution: Contribution | None = field(default=None, compare=False, repr=False)
+
+
+def keep_all(document: Document) -> Verdict:
+    """Return the verdict that keeps every block, for a document whose text comes from a feed.
+
+    The verdict depends on the document alone, so its support is 0.
+    """
+    return Verdict(NOT_JUDGED, 1, 0, 0, (False,) * len(document.blocks), None)
 
 
 class Heuristic(Protocol):

@@ -12,7 +12,7 @@ from urltree.enrich.metadata import detect_language
 from urltree.heuristics.boilerplate import Kind
 from urltree.heuristics.protocol import Verdict
 from urltree.output.markdown import markdown as as_markdown
-from urltree.page import Page, PageError, Reason
+from urltree.page import ContentFrom, Page, PageError, Reason
 
 # Names of the kinds of boilerplate. Content and kinds of later releases have no name here.
 _LABELS = {kind.value: kind.label for kind in Kind if kind}
@@ -66,10 +66,13 @@ class Extraction:
         markdown: kept blocks as Markdown; None if the option is off.
         blocks: kept blocks, or all blocks; None if the option is off.
         node: node of the URL tree whose counts were used, in the form domain/segment/….
-        support: number of documents at or below that node at the time of the verdict.
-        heuristic: name of the heuristic.
+        support: number of documents at or below that node at the time of the verdict; 0 if
+            `content_from` is `feed`.
+        heuristic: name of the heuristic; `none` if `content_from` is `feed`.
         versions: versions of tokenizer, URL key and heuristic.
         language, author, canonical: values that the HTML of the page declares.
+        content_from: `feed` if the text is the full text of the page in a feed, of which every
+            block is kept; None otherwise.
         metadata: metadata that was found in the page; None if the option is off.
         duplicate_of: for a duplicate, origin of the page that was seen first, or of the later
             version that superseded this page.
@@ -102,6 +105,7 @@ class Extraction:
     language: str | None = None
     author: str | None = None
     canonical: str | None = None
+    content_from: ContentFrom | None = None
     metadata: FoundMetadata | None = None
     duplicate_of: str | None = None
     duplicate_step: str | None = None
@@ -143,6 +147,7 @@ def clean_text(
         language=document.language,
         author=document.author,
         canonical=document.canonical,
+        content_from=None if document.content_from == "page" else document.content_from,
         metadata=_with_language(document.metadata, text),
     )
 

@@ -20,7 +20,9 @@ from urltree.html.encoding import scrub
 from urltree.site.row import RowError
 
 _VERSION = 1
-_NAMES = tuple(f.name for f in fields(Document))
+# Only judged documents are stored, and their `content_from` is the default. It is left out, because
+# former releases refuse a field that they do not know.
+_NAMES = tuple(f.name for f in fields(Document) if f.name != "content_from")
 # MemoryError: zstd allocates the size that its header names, and a damaged header names any size.
 _DAMAGED = (ValueError, TypeError, KeyError, AttributeError, MemoryError)
 

@@ -15,7 +15,7 @@ from array import array
 from dataclasses import dataclass
 
 from urltree.heuristics.page_kind import PageKind
-from urltree.heuristics.protocol import Verdict
+from urltree.heuristics.protocol import NOT_JUDGED, Verdict
 from urltree.tree.packing import little_endian, pack_bits, read_string, string, unpack_bits
 from urltree.tree.path_statistics import check_length
 
@@ -48,8 +48,8 @@ class Row:
         hashes: distinct block hashes in the order of their first block.
         verdict: first verdict.
         paths: encoded `Contribution`; empty for a heuristic that learns no path statistics.
-        left_out: True for a listing that is in the window, but not in the tree and the path
-            statistics.
+        left_out: True for a document that is not in the tree and the path statistics: a listing,
+            or a document that is not judged.
         waits: True while the document is stored to be judged again (`first_pages.py`).
         revised: second verdict if it changed the text, else None.
     """
@@ -70,6 +70,11 @@ class Row:
     def last_verdict(self) -> Verdict:
         """The verdict that was published last; a replay publishes it again."""
         return self.revised or self.verdict
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a heuristic judged the document; none judges full text from a feed."""
+        return self.verdict.heuristic != NOT_JUDGED
 
     def encode(self) -> bytes:
         """Return the bytes to store."""

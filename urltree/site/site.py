@@ -12,6 +12,12 @@ and rebuilds it from the rows.
 A listing (a page that links to articles) is judged like any document, but is left out of the tree
 and the path statistics; only the window contains it. Otherwise a listing that shows the first
 paragraphs of articles would make these paragraphs look repeated.
+
+Full text from a feed (`content_from: feed`) is not judged, and is in neither the tree nor the path
+statistics nor the window. Its row contains no hashes. It is stored because a replay must repeat the
+result, an older version must not replace a newer one, and `forget` finds documents by their rows.
+These rows have a window of their own with the same limits, so their number is bounded, and they
+evict no other document.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ from typing import NamedTuple
 
 from urltree.document import Document
 from urltree.heuristics.page_kind import PageKind
-from urltree.heuristics.protocol import Heuristic, Verdict
+from urltree.heuristics.protocol import Heuristic, Verdict, keep_all
 from urltree.html.tokenizer import TOKENIZER_VERSION
 from urltree.site.first_pages import FirstPages
 from urltree.site.row import Row
@@ -76,12 +82,13 @@ class Site:
         first: the first pages that are stored.
         paths: path statistics of the documents in the tree.
         tree: URL tree.
-        window: documents in the order of (time, id).
+        unjudged: documents that are not judged, in the order of (time, id).
+        window: all other documents in the order of (time, id).
     """
 
     __slots__ = (
         *("_contributed", "_contributions", "_heuristic", "_keep_counts", "_times"),
-        *("first", "paths", "tree", "window"),
+        *("_unjudged_times", "first", "paths", "tree", "unjudged", "window"),
     )
 
     def __init__(
@@ -95,11 +102,13 @@ class Site:
         self._heuristic = heuristic
         self._keep_counts = keep_counts
         self._times: dict[bytes, int] = {}
+        self._unjudged_times: dict[bytes, int] = {}
         self._contributions: dict[bytes, bytes] = {}
         self._contributed = 0  # bytes of all contributions
         self.first = FirstPages(eviction, is_on=revise)
         self.tree = UrlTree()
         self.paths = PathStatistics()
+        self.unjudged = Window(eviction)
         self.window = Window(eviction)
 
     def __contains__(self, document_id: bytes) -> bool:
@@ -108,14 +117,16 @@ class Site:
     @property
     def memory(self) -> int:
         """Estimated size in memory, in bytes."""
-        documents = 200 * len(self._times) + 150 * len(self._contributions) + self._contributed
+        documents = 200 * (len(self._times) + len(self._unjudged_times))
+        documents += 150 * len(self._contributions) + self._contributed
         return self.tree.memory + self.paths.memory + documents
 
     def rebuild(self, rows: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
         """Fill an empty site from its stored rows. The order of the rows does not matter.
 
         Only rows of the current tokenizer are inserted. Rows of a newer tokenizer are ignored and
-        remain stored for the release that wrote them.
+        remain stored for the release that wrote them. The row of a document that is not judged has
+        no hashes, so its tokenizer does not matter.
 
         Args:
             rows: pairs of document id and encoded row.
@@ -132,7 +143,9 @@ class Site:
         stale: list[bytes] = []
         for document_id, stored in rows:
             row = Row.decode(stored)
-            if row.tokenizer == TOKENIZER_VERSION:
+            if not row.is_judged:
+                self._insert_unjudged(document_id, row.time)
+            elif row.tokenizer == TOKENIZER_VERSION:
                 self._insert(document_id, row.branch, row.hashes, row.time)
                 if row.paths:
                     self._contribute(document_id, Contribution.decode(row.paths), row.paths)
@@ -144,6 +157,8 @@ class Site:
 
     def learn(self, document: Document, former: Row | None) -> Learned:
         """Insert a document, then judge it (paper, section 4: in this order).
+
+        Full text from a feed is neither inserted nor judged.
 
         Args:
             document: a document of this site.
@@ -159,7 +174,12 @@ class Site:
         was_kept = self.first.drop(document_id)
         if document_id in self._times:
             self.remove(document_id)
-        row = self._insert_and_judge(document, digest, self._time(document, relation, former))
+        elif document_id in self._unjudged_times:
+            self.unjudged.remove(self._unjudged_times.pop(document_id), document_id)
+        is_judged = document.content_from == "page"
+        time = self._time(document, relation, former, self.window if is_judged else self.unjudged)
+        learn = self._insert_and_judge if is_judged else self._keep_all
+        row = learn(document, digest, time)
         row, kept = self.first.keep(document, row, len(self.tree))
         evicted = tuple(self._evict())
         dropped = [one for one in evicted if self.first.drop(one)]
@@ -217,6 +237,24 @@ class Site:
             is_left_out,
         )
 
+    def _keep_all(self, document: Document, digest: int, time: int) -> Row:
+        """Insert a document that is not judged into its window only.
+
+        Former releases read its row as that of a listing without blocks, which is left out of
+        the tree.
+        """
+        self._insert_unjudged(document.key_bytes, time)
+        return Row(
+            document.tokenizer,
+            time,
+            digest,
+            document.origin,
+            document.branch,
+            array("Q"),
+            keep_all(document),
+            left_out=True,
+        )
+
     def _judge(self, document: Document) -> Verdict:
         """Judge a document of the window.
 
@@ -245,12 +283,13 @@ class Site:
         counts = verdict.counts if self._keep_counts else None
         return replace(verdict, counts=counts, contribution=None)
 
-    def _time(self, document: Document, relation: Relation, former: Row | None) -> int:
+    @staticmethod
+    def _time(document: Document, relation: Relation, former: Row | None, window: Window) -> int:
         if document.time is not None:
             return document.time
         if former is not None and relation is Relation.REPLAY:
             return former.time
-        return self.window.newest_time()
+        return window.newest_time()
 
     def _insert(
         self, document_id: bytes, branch: tuple[str, ...], hashes: array[int], time: int
@@ -258,6 +297,10 @@ class Site:
         self.tree.insert(document_id, branch, hashes)
         self.window.add(time, document_id)
         self._times[document_id] = time
+
+    def _insert_unjudged(self, document_id: bytes, time: int) -> None:
+        self.unjudged.add(time, document_id)
+        self._unjudged_times[document_id] = time
 
     def _contribute(self, document_id: bytes, paths: Contribution, stored: bytes) -> None:
         self.paths.add(paths)
@@ -277,7 +320,10 @@ class Site:
         evicted = self.window.evict()
         for document_id in evicted:
             self._forget(document_id)
-        return evicted
+        unjudged = self.unjudged.evict()
+        for document_id in unjudged:
+            del self._unjudged_times[document_id]
+        return evicted + unjudged
 
 
 def _relation(document: Document, former: Row | None) -> Relation:

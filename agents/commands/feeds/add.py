@@ -1,11 +1,15 @@
-"""`python -m agents feeds add`: follow feeds by their URL, or by the URL of a page of the site."""
+"""`python -m agents feeds add`: follow feeds by their URL, or by the URL of a page of the site.
+
+address ──▶ followed, and options named? ──yes──▶ change these options, without a request
+                    │ no
+                    └▶ discover the feed ──▶ add it; a feed that is followed keeps its options
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import click
@@ -13,12 +17,15 @@ import orjson
 
 from agents.commands.feeds.discover import DiscoveredFeeds, FeedDiscovery
 from agents.commands.feeds.followed import SiteResolver, follow_feeds, read_followed
+from agents.commands.feeds.options import make_feed, named_changes, source_options
+from agents.commands.feeds.words import in_words
 from agents.commands.terminal import escape_control
 from agents.fetching.parsers import Parsers
 from agents.settings.job import Settings, load_settings, require_contact
-from models.feed import Feed, decode
+from models.feed import Feed
 from urltree.crawl.decisions.feed.address import feed_address
 from urltree.crawl.decisions.feed.discovery import FeedCandidate
+from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.response import WebError
 from urltree.crawl.web.client import WebClient
 from urltree.page import PageError
@@ -42,7 +49,13 @@ class Report:
         """Return the report as a mapping for JSON."""
         return {
             "added": [
-                {"site": feed.site, "feed": feed.url, "title": feed.title, "was_there": was_there}
+                {
+                    "site": feed.site,
+                    "feed": feed.url,
+                    "title": feed.title,
+                    "kind": feed.options.kind,
+                    "was_there": was_there,
+                }
                 for feed, was_there in self.added
             ],
             "others": [{"feed": other.url, "title": other.title} for other in self.others],
@@ -52,7 +65,8 @@ class Report:
     def as_text(self) -> str:
         """Return the report as text; titles come from sites, so control characters are escaped."""
         lines = [
-            f"{'known before' if was_there else 'added':13} {feed.url} {feed.title or ''}"
+            f"{'known before' if was_there else 'added':13} {_kind(feed)}{feed.url}"
+            f" {feed.title or ''}"
             for feed, was_there in self.added
         ]
         lines += [f"{'also named':13} {other.url} {other.title or ''}" for other in self.others]
@@ -72,7 +86,7 @@ async def discover_feeds(
             try:
                 found: DiscoveredFeeds = await discovery.at(url, everything=everything)
             except WebError as error:
-                report.failed.append((url, f"{error.trouble}: {error.message}"))
+                report.failed.append((url, in_words(error.trouble, error.message)))
                 continue
             feeds |= {feed.url: feed for feed in found.feeds}
             others |= {other.url: other for other in found.others}
@@ -80,11 +94,64 @@ async def discover_feeds(
     return list(feeds.values())
 
 
-async def add(settings: Settings, feeds: Sequence[Feed], report: Report) -> None:
-    """Follow these feeds; a feed that is followed already gets the new title and meta."""
-    there = await read_followed(settings)
+class FeedMaker:
+    """Maker of the records of feeds, from the options of the command and the followed feeds.
+
+    Args:
+        settings: settings of the job.
+        there: followed feeds by key.
+        site: site of the feeds; None for the registrable domain of each URL.
+        changes: fields of the records that the user named, see `make_feed`.
+
+    Raises:
+        click.UsageError: the site is invalid.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        there: Mapping[bytes, Feed],
+        site: str | None,
+        changes: Mapping[str, Any],
+    ) -> None:
+        self._sites = SiteResolver(settings)
+        self._there = there
+        self._changes = changes
+        try:
+            self._site = None if site is None else self._sites.check(site)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+
+    def followed(self, url: str) -> list[Feed]:
+        """Return the feeds that are followed under a URL: one for each site, but mostly one."""
+        found = (feed for feed in self._there.values() if feed.url == url)
+        return [feed for feed in found if self._site in (None, feed.site)]
+
+    def make(self, candidate: FeedCandidate, former: Feed | None = None) -> Feed:
+        """Return a feed record that workers will accept; options that are not named stay.
+
+        Raises:
+            click.UsageError: an option or the address is invalid.
+        """
+        url = candidate.url
+        try:
+            site = former.site if former else self._site or self._sites.of(url)
+            former = former or self._there.get(Feed(site=site, url=url).key)
+            found: dict[str, Any] = {} if former else {"kind": _found_kind(candidate)}
+            if former is None or former.title is None:
+                found["title"] = " ".join((candidate.title or "").split()) or None
+            return make_feed(site, url, {**found, **self._changes}, former)
+        except (ValueError, PageError) as error:
+            raise click.UsageError(str(error)) from None
+
+
+async def add(
+    settings: Settings, feeds: Sequence[Feed], there: Iterable[bytes], report: Report
+) -> None:
+    """Follow these feeds; `there` has the keys of the feeds that are followed already."""
     await follow_feeds(settings, feeds)
-    report.added += [(feed, feed.key in there) for feed in feeds]
+    known = set(there)
+    report.added += [(feed, feed.key in known) for feed in feeds]
 
 
 @click.command("add")
@@ -106,6 +173,7 @@ async def add(settings: Settings, feeds: Sequence[Feed], report: Report) -> None
 @click.option(
     "--no-check", is_flag=True, help="Follow the address as a feed, without requesting it first."
 )
+@source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def add_command(  # noqa: PLR0913 - a command line
     *,
@@ -116,25 +184,30 @@ def add_command(  # noqa: PLR0913 - a command line
     everything: bool,
     no_check: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Follow the feed at each ADDRESS, or the feed of the page there.
 
-    Exit code 1: an address has no feed, or could not be requested.
+    If a feed is followed already, only the options that are named change. Exit code 1: an address
+    has no feed, or could not be requested.
     """
     settings, report = load_settings(), Report()
     urls = list(dict.fromkeys(_address(text) for text in addresses))
-    make = partial(_feed, SiteResolver(settings), site=site, title=title, meta=meta)
-    as_given = [
-        make(FeedCandidate(url)) for url in urls
-    ]  # refuse invalid options before any request
-    if no_check:
-        feeds = as_given
-    else:
+    changes = _changes(title, meta) | named_changes(options)
+    there = asyncio.run(read_followed(settings))
+    maker = FeedMaker(settings, there, site, changes)
+    known = {url: maker.followed(url) for url in urls} if changes else {}
+    feeds = [maker.make(FeedCandidate(f.url), f) for found in known.values() for f in found]
+    urls = [url for url in urls if not known.get(url)]
+    as_given = [maker.make(FeedCandidate(url)) for url in urls]  # refuse options before a request
+    if no_check or changes.get("kind", SourceKind.FEED) != SourceKind.FEED:
+        feeds += as_given
+    elif urls:
         require_contact(settings)
         found = asyncio.run(discover_feeds(settings, urls, report, everything=everything))
-        feeds = [make(candidate) for candidate in found]
+        feeds += [maker.make(candidate) for candidate in found]
     if feeds:
-        asyncio.run(add(settings, feeds, report))
+        asyncio.run(add(settings, feeds, there, report))
     if as_json:
         click.echo(orjson.dumps(report.as_json()))
     elif feeds:
@@ -151,29 +224,23 @@ def _address(text: str) -> str:
         raise click.UsageError(str(error)) from None
 
 
-def _feed(
-    sites: SiteResolver,
-    candidate: FeedCandidate,
-    *,
-    site: str | None,
-    title: str | None,
-    meta: Sequence[str],
-) -> Feed:
-    """Return a feed record that workers will accept.
-
-    Raises:
-        click.UsageError: An option or the address is invalid.
-    """
+def _changes(title: str | None, meta: Sequence[str]) -> dict[str, Any]:
+    """Return the fields of the record for --title and --meta, if they were named."""
     pairs = [pair.partition("=") for pair in meta]
     if not all(key and equals for key, equals, _ in pairs):
         raise click.UsageError(f"--meta should have the form KEY=VALUE, not {' '.join(meta)}")
-    try:
-        feed = Feed(
-            site=sites.of(candidate.url) if site is None else sites.check(site),
-            url=candidate.url,
-            title=" ".join((title or candidate.title or "").split()) or None,
-            meta={key: value for key, _, value in pairs},
-        )
-        return decode(feed.key, feed.encode())
-    except (ValueError, PageError) as error:
-        raise click.UsageError(str(error)) from None
+    changes: dict[str, Any] = {}
+    if title is not None:
+        changes["title"] = " ".join(title.split()) or None
+    if meta:
+        changes["meta"] = {key: value for key, _, value in pairs}
+    return changes
+
+
+def _found_kind(candidate: FeedCandidate) -> str | None:
+    return getattr(candidate, "kind", None)
+
+
+def _kind(feed: Feed) -> str:
+    kind = feed.options.kind
+    return "" if kind is SourceKind.FEED else f"{kind} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import click
@@ -11,11 +11,13 @@ import orjson
 
 from agents.commands.feeds import subscriptions
 from agents.commands.feeds.followed import SiteResolver, follow_feeds, read_followed
+from agents.commands.feeds.options import make_feed, named_changes, source_options
 from agents.commands.feeds.subscriptions import MAX_FILE_BYTES, Entry
 from agents.commands.terminal import escape_control
 from agents.settings.job import Settings, load_settings
-from models.feed import Feed, decode
-from urltree.crawl.decisions.feed.address import feed_address
+from models.feed import Feed
+from urltree.crawl.decisions.feed.address import feed_address, mask_credentials
+from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.page import PageError
 
 _SHOWN = 20  # largest number of refused entries that the command prints
@@ -27,7 +29,7 @@ class Imported(NamedTuple):
     Attributes:
         added: Feeds that were not followed before.
         there: Number of entries whose feed is followed already; such a feed stays unchanged.
-        refused: Pairs of an entry that was refused, and the reason.
+        refused: Pairs of an entry that was refused, and the reason; neither shows a password.
     """
 
     added: list[Feed]
@@ -35,16 +37,24 @@ class Imported(NamedTuple):
     refused: list[tuple[str, str]]
 
 
-async def import_feeds(settings: Settings, entries: Iterable[Entry]) -> Imported:
-    """Follow the feeds of a list, without requesting them."""
+async def import_feeds(
+    settings: Settings, entries: Iterable[Entry], options: Mapping[str, Any] = {}
+) -> Imported:
+    """Follow the feeds of a list, without requesting them.
+
+    Args:
+        settings: settings of the job.
+        entries: entries of the list.
+        options: options for each feed that the list gives no own options, as fields of its record.
+    """
     there, sites = await read_followed(settings), SiteResolver(settings)
     added: dict[bytes, Feed] = {}
     count, refused = 0, []
     for entry in entries:
         try:
-            feed = _feed(entry, sites)
+            feed = _feed(entry, sites, options)
         except (ValueError, PageError) as error:
-            refused.append((entry.address[:500], str(error)))
+            refused.append((mask_credentials(entry.address)[:500], str(error)))
             continue
         if feed.key in there or feed.key in added:
             count += 1
@@ -56,11 +66,13 @@ async def import_feeds(settings: Settings, entries: Iterable[Entry]) -> Imported
 
 @click.command("import")
 @click.argument("file", type=click.File("rb"))
+@source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def import_command(*, file: BinaryIO, as_json: bool) -> None:
+def import_command(*, file: BinaryIO, as_json: bool, **options: Any) -> None:
     """Follow every feed in FILE ("-" for standard input).
 
-    FILE is OPML, JSON Lines, or a list of URLs. Exit code 1: an entry was refused, or the file
+    FILE is OPML, JSON Lines, or a list of URLs. The options apply to each feed that is added; JSON
+    Lines may give a feed options of its own. Exit code 1: an entry was refused, or the file
     contains no feed.
     """
     content = file.read(MAX_FILE_BYTES + 1)
@@ -68,7 +80,8 @@ def import_command(*, file: BinaryIO, as_json: bool) -> None:
         raise click.UsageError(
             f"the file has more than {MAX_FILE_BYTES:,} bytes; split it into smaller lists"
         )
-    done = asyncio.run(import_feeds(load_settings(), subscriptions.read_feed_list(content)))
+    entries = subscriptions.read_feed_list(content)
+    done = asyncio.run(import_feeds(load_settings(), entries, named_changes(options)))
     if as_json:
         click.echo(orjson.dumps(_as_json(done)))
     else:
@@ -89,17 +102,28 @@ def import_command(*, file: BinaryIO, as_json: bool) -> None:
     "--json",
     "as_json",
     is_flag=True,
-    help="Write one JSON object per line, which also contains site and meta.",
+    help="Write one JSON object per line, which also contains site, meta and options.",
 )
 def export_command(*, file: BinaryIO, as_json: bool) -> None:
-    """Write every followed feed as OPML 2.0 to FILE, by default standard output."""
+    """Write every followed feed as OPML 2.0 to FILE, by default standard output.
+
+    OPML lists feeds only; sitemaps and section pages are written with --json.
+    """
     feeds = sorted(
         asyncio.run(read_followed(load_settings())).values(), key=lambda feed: (feed.site, feed.url)
     )
-    file.write((subscriptions.write_json if as_json else subscriptions.write_opml)(feeds))
+    if as_json:
+        file.write(subscriptions.write_json(feeds))
+        return
+    listed = [feed for feed in feeds if feed.options.kind is SourceKind.FEED]
+    if len(listed) < len(feeds):
+        others = len(feeds) - len(listed)
+        were = "source that is not a feed was" if others == 1 else "sources that are not feeds were"
+        click.echo(f"{others:,} {were} left out; --json writes all", err=True)
+    file.write(subscriptions.write_opml(listed))
 
 
-def _feed(entry: Entry, sites: SiteResolver) -> Feed:
+def _feed(entry: Entry, sites: SiteResolver, options: Mapping[str, Any]) -> Feed:
     """Return a feed record that workers will accept.
 
     Raises:
@@ -109,8 +133,9 @@ def _feed(entry: Entry, sites: SiteResolver) -> Feed:
         raise ValueError(entry.refused)
     url = feed_address(entry.address)
     site = sites.of(url) if entry.site is None else sites.check(entry.site)
-    feed = Feed(site=site, url=url, title=entry.title, meta=entry.meta)
-    return decode(feed.key, feed.encode())
+    return make_feed(
+        site, url, {**options, "title": entry.title, "meta": entry.meta, **entry.options}
+    )
 
 
 def _as_json(done: Imported) -> dict[str, Any]:

@@ -14,19 +14,33 @@ from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models.feed import Feed, decode
+from urltree.crawl.decisions.feed.address import has_credentials, mask_credentials
 from urltree.page import PageError
 
 _IN_FLIGHT = 1_000  # largest number of records that Kafka has not confirmed yet
 
 
-async def read_followed(settings: Settings, site: str | None = None) -> dict[bytes, Feed]:
-    """Return all followed feeds by key, or those of one site."""
+async def read_followed(
+    settings: Settings, site: str | None = None, *, also_refused: bool = False
+) -> dict[bytes, Feed]:
+    """Return all followed feeds by key, or those of one site.
+
+    Args:
+        settings: settings of the job.
+        site: site of the feeds; None for all feeds.
+        also_refused: whether to return also feeds whose address contains a user name or password.
+            Workers refuse them, and otherwise they are reported on standard error.
+    """
     async with consumer(settings) as client:
-        return await read_followed_with(settings, client, site)
+        return await read_followed_with(settings, client, site, also_refused=also_refused)
 
 
 async def read_followed_with(
-    settings: Settings, client: AIOKafkaConsumer, site: str | None = None
+    settings: Settings,
+    client: AIOKafkaConsumer,
+    site: str | None = None,
+    *,
+    also_refused: bool = False,
 ) -> dict[bytes, Feed]:
     """Return the same as `read_followed`, with an open consumer."""
     found: dict[bytes, Feed] = {}
@@ -43,11 +57,24 @@ async def read_followed_with(
             feed = decode(record.key, record.value)
         except PageError as error:
             place = f"feeds/{record.partition}/{record.offset}"
-            click.echo(f"{place} is not a valid feed, skipped: {error}", err=True)
+            message = mask_credentials(str(error))  # it may show the key of the record
+            click.echo(f"{place} is not a valid feed, skipped: {message}", err=True)
             continue
         if site in (None, feed.site):
             found[feed.key] = feed
-    return found
+    return found if also_refused else _without_refused(found)
+
+
+def _without_refused(feeds: dict[bytes, Feed]) -> dict[bytes, Feed]:
+    """Return the feeds that workers poll, and report the others without their passwords."""
+    for feed in [feed for feed in feeds.values() if has_credentials(feed.url)]:
+        click.echo(
+            f"{mask_credentials(feed.url)} is not polled, because its address contains a user name "
+            "or password; remove it, and add it again without them and with --credentials",
+            err=True,
+        )
+        del feeds[feed.key]
+    return feeds
 
 
 async def site_partitions(

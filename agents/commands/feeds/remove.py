@@ -12,7 +12,7 @@ from agents.commands.feeds.followed import SiteResolver, read_followed, unfollow
 from agents.commands.terminal import escape_control
 from agents.settings.job import load_settings
 from models.feed import Feed
-from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.feed.address import feed_address, mask_credentials
 
 
 @click.command("remove")
@@ -33,21 +33,22 @@ def remove_command(*, feeds: tuple[str, ...], site: str | None, yes: bool, as_js
             site = SiteResolver(settings).check(site)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
-    there = asyncio.run(read_followed(settings, site)).values()
+    there = asyncio.run(read_followed(settings, site, also_refused=True)).values()
     names = {name for text in feeds for name in _names(text)}
-    found = [feed for feed in there if site is not None or feed.url in names]
+    found = [feed for feed in there if site is not None or not names.isdisjoint(_shown(feed))]
     unknown = [text for text in feeds if not _is_among(text, found)]
     if site is not None and found and not yes:
         click.confirm(f"Stop following {len(found)} feed(s) of {site}?", abort=True, err=True)
     asyncio.run(unfollow_feeds(settings, found))
     if as_json:
-        removed = [{"site": feed.site, "feed": feed.url} for feed in found]
-        click.echo(orjson.dumps({"removed": removed, "unknown": unknown}))
+        removed = [{"site": feed.site, "feed": mask_credentials(feed.url)} for feed in found]
+        masked = [mask_credentials(text) for text in unknown]
+        click.echo(orjson.dumps({"removed": removed, "unknown": masked}))
     else:
         for feed in found:
-            click.echo(escape_control(f"removed {feed.url}"))
+            click.echo(escape_control(f"removed {mask_credentials(feed.url)}"))
         for text in unknown:
-            click.echo(escape_control(f"{text} is not followed"), err=True)
+            click.echo(escape_control(f"{mask_credentials(text)} is not followed"), err=True)
         if site is not None and not found:
             click.echo(f"No feed of {site} is followed.", err=True)
     raise SystemExit(1 if unknown or not found else 0)
@@ -62,4 +63,10 @@ def _names(text: str) -> set[str]:
 
 
 def _is_among(text: str, feeds: Iterable[Feed]) -> bool:
-    return any(feed.url in _names(text) for feed in feeds)
+    names = _names(text)
+    return any(not names.isdisjoint(_shown(feed)) for feed in feeds)
+
+
+def _shown(feed: Feed) -> set[str]:
+    """Return the URL of a feed, and the form without password in which commands show it."""
+    return {feed.url, mask_credentials(feed.url)}

@@ -2,7 +2,8 @@
 
     OPML     nested outlines and `category` become the meta string `feed.categories`, such as
              "News/Tech,Fun": "/" separates levels, "," separates categories
-    JSON     {"feed": …, "site": …, "title": …, "meta": {…}} per line; contains all fields
+    JSON     {"feed": …, "site": …, "title": …, "meta": {…}} per line, and the options of the
+             source with the names of the topic `feeds`; contains all fields
     plain    one URL per line; "#" begins a comment
 
 `listparser` gets bytes, because it would request a string that looks like a URL. The parser reads
@@ -20,6 +21,7 @@ import listparser
 import orjson
 from lxml import etree
 
+from agents.commands.feeds.options import OPTION_FIELDS, option_fields
 from models.feed import Feed
 from urltree.html.encoding import decode_html
 from urltree.html.parser import parse_html
@@ -43,6 +45,7 @@ class Entry(NamedTuple):
         site: Site of the feed, or None for the registrable domain of the URL.
         meta: Texts that are copied to the pages of the feed.
         refused: Reason why the feed cannot be followed, or None.
+        options: Options of the source, as fields of the record of the topic `feeds`.
     """
 
     address: str
@@ -50,6 +53,7 @@ class Entry(NamedTuple):
     site: str | None = None
     meta: Mapping[str, str] = {}
     refused: str | None = None
+    options: Mapping[str, Any] = {}
 
 
 def read_feed_list(content: bytes) -> Iterator[Entry]:
@@ -66,7 +70,10 @@ def read_feed_list(content: bytes) -> Iterator[Entry]:
 
 
 def write_opml(feeds: Iterable[Feed]) -> bytes:
-    """Return feeds as OPML 2.0 in the given order, without sites and without most meta strings."""
+    """Return feeds as OPML 2.0 in the given order.
+
+    OPML has no place for sites, options and most meta strings.
+    """
     root = etree.Element("opml", version="2.0")
     etree.SubElement(etree.SubElement(root, "head"), "title").text = "Feeds"
     body = etree.SubElement(root, "body")
@@ -83,7 +90,13 @@ def write_json(feeds: Iterable[Feed]) -> bytes:
     """Return feeds as JSON Lines."""
     return b"".join(
         orjson.dumps(
-            {"feed": f.url, "site": f.site, "title": f.title, "meta": dict(f.meta)},
+            {
+                "feed": f.url,
+                "site": f.site,
+                "title": f.title,
+                "meta": dict(f.meta),
+                **option_fields(f),
+            },
             option=orjson.OPT_APPEND_NEWLINE,
         )
         for f in feeds
@@ -158,4 +171,5 @@ def _read_json(line: str) -> Entry:
         return Entry(
             line, refused="should have the text feed, and may have site, title and the object meta"
         )
-    return Entry(feed, title, site, meta)
+    options = {name: value for name, value in fields.items() if name in OPTION_FIELDS}
+    return Entry(feed, title, site, meta, options=options)

@@ -39,6 +39,7 @@ def test_stored_bytes_are_pinned() -> None:
     assert pack(FULL)[0] == 1
     assert b'"blocks":[["One."],[1],[0],[0.25],[true],[18446744073709551615]]' in record
     assert b'"elements":[["div","p"],[-1,0],[["entry","#main"],[]]]' in record
+    assert b"content_from" not in record  # former releases would refuse it
 
 
 @pytest.mark.parametrize(
