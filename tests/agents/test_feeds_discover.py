@@ -66,7 +66,7 @@ def naming(*hrefs: str) -> bytes:
 def test_a_feed_is_asked_once_and_is_it() -> None:
     """The address of a feed is requested once, and the result has the feed's own title."""
     pages = Pages({URL: RSS})
-    assert look(pages, URL) == DiscoveredFeeds((FeedCandidate(URL, "News <b>"),))
+    assert look(pages, URL) == DiscoveredFeeds((FeedCandidate(URL, "News"),))
     assert pages.asked == [URL]
 
 
@@ -78,7 +78,7 @@ def test_the_first_feed_of_a_page_that_answers_is_taken_and_the_rest_named() -> 
     page = naming("/dead", "/about", "/feed", "/2")
     pages = Pages({f"{SITE}/": page, f"{SITE}/about": b"<p>us", URL: RSS, f"{SITE}/2": RSS})
     assert look(pages) == DiscoveredFeeds(
-        (FeedCandidate(URL, "News <b>"),), (FeedCandidate(f"{SITE}/2"),)
+        (FeedCandidate(URL, "News"),), (FeedCandidate(f"{SITE}/2"),)
     )
     assert f"{SITE}/2" not in pages.asked
     every = look(pages, everything=True)
@@ -90,7 +90,7 @@ def test_common_places_are_tried_where_a_page_names_nothing() -> None:
     """If a page links no feed, the common paths are requested in order until one is a feed."""
     place = SITE + COMMON_PATHS[2]
     pages = Pages({f"{SITE}/": b"<p>Hello", place: RSS})
-    assert look(pages).feeds == (FeedCandidate(place, "News <b>"),)
+    assert look(pages).feeds == (FeedCandidate(place, "News"),)
     assert pages.asked == [f"{SITE}/", *(SITE + path for path in COMMON_PATHS[:3])]
 
 

@@ -8,6 +8,7 @@ from agents.commands.feeds.subscriptions import read_feed_list
 from tests.fuzz.pages import ADDRESS, text_of
 from tests.fuzz.target import Target
 from urltree.crawl.decisions.caching import max_age, retry_after
+from urltree.crawl.decisions.feed.dates import DayOrder, read_date, read_dates
 from urltree.crawl.decisions.feed.parsing import parse_feed
 from urltree.crawl.decisions.host.host_state import RobotsText
 from urltree.crawl.decisions.host.page_response import PageError, TryLaterError, check_response
@@ -58,6 +59,11 @@ _OPML = (
     b'{"feed":"https://example.org/feed","site":"example.org","title":"T","meta":{"a":"b"}}\n',
     b"# comment\nhttps://example.org/feed\nexample.org/rss\n",
 )
+_DATES = (
+    *(b"Wed, 31 Jan 2024 10:00:00 +0100", b"Wed Jan 31 11:00:00 CET 2024", b"2024-01-31T24:00:00Z"),
+    *("31 января 2024 г. в 10:00".encode(), b"mar, 02 ene. 2024 3:04 p.m. GMT-5"),  # noqa: RUF001
+    *(b"1706695200", b"31/12/2023", b"10:00 31.01.2024", "2024년 1월 31일 오후 3:00".encode()),
+)
 _ROBOTS = (
     (
         b"User-agent: *\nDisallow: /private/*.html$\nAllow: /\nCrawl-delay: 2.5\n"
@@ -68,10 +74,23 @@ _ROBOTS = (
 
 def _feed(data: bytes) -> None:
     content_type, _, body = data.partition(b"\n")
-    found = parse_feed(body, text_of(content_type), ADDRESS, max_items=100)
+    charset = text_of(content_type)
+    with contextlib.suppress(WebError):
+        cut = parse_feed(body, charset, ADDRESS, max_items=1, is_cut=True)
+        assert len(cut.items) <= 1
+    found = parse_feed(body, charset, ADDRESS, max_items=100, with_former=True, with_content=True)
     find_new_items(found.items, lambda name: name[0] < 128)
     for item in found.items:
-        item.link.encode()
+        for text in (item.link, item.title, item.description, item.guid, item.content):
+            (text or "").encode()
+
+
+def _date(data: bytes) -> None:
+    text = text_of(data)
+    for order in (None, *DayOrder):
+        found = read_date(text, order)
+        assert found is None or read_date(found) == found
+    read_dates([text, text])
 
 
 def _feed_list(data: bytes) -> None:
@@ -124,6 +143,9 @@ TARGETS = (
         (_JSON_FEED,),
         (b"null", b"\\ud800"),
         is_json=True,
+    ),
+    Target(
+        "dates", _date, (), _DATES, (b"/", b":", b"-", b"+0100", b" pm", b"GMT", b"Jan", b"9999")
     ),
     Target(
         "feed-lists", _feed_list, (), _OPML, (b"<outline ", b"xmlUrl='", b"{", b"\n", *_XML[:8])

@@ -10,10 +10,12 @@ FEED = "https://news.example.org/blog/feed.xml"
 RSS_ITEM = "<item><link>https://news.example.org/1</link></item>"
 
 
-def parsed(body: str | bytes, content_type: str | None = None, max_items: int = 100) -> ParsedFeed:
-    """Parse a body as if it were the response from the URL FEED."""
+def parsed(
+    body: str | bytes, content_type: str | None = None, max_items: int = 100, **options: bool
+) -> ParsedFeed:
+    """Parse a body as if it were the response from the URL FEED, with options of `parse_feed`."""
     body = body.encode() if isinstance(body, str) else body
-    return parse_feed(body, content_type, FEED, max_items=max_items)
+    return parse_feed(body, content_type, FEED, max_items=max_items, **options)
 
 
 def rss(*items: str, channel: str = "", attributes: str = "") -> str:

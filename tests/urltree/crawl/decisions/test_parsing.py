@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.urltree.crawl.decisions.feeds import atom, json, parsed, rss
@@ -47,8 +49,10 @@ FORMATS = {"rss": RSS, "atom": ATOM, "rdf": RDF, "cdf": CDF, "json": JSON}
 
 @pytest.mark.parametrize("body", FORMATS.values(), ids=FORMATS)
 def test_an_item_is_the_same_in_every_format(body: str | bytes) -> None:
-    """An item is equal in every format, so a feed that changes its format has no new items."""
-    assert parsed(body) == ParsedFeed(title="News", items=(ITEM,))
+    """An item is equal in every format, except for its guid and update, which some formats lack."""
+    found = parsed(body)
+    items = tuple(replace(item, guid=None, updated=None) for item in found.items)
+    assert replace(found, items=items) == ParsedFeed(title="News", items=(ITEM,))
 
 
 def test_a_version_of_json_feed_is_as_good_as_the_other() -> None:

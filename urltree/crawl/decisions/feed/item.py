@@ -20,14 +20,17 @@ class FeedItem:
 
     Attributes:
         link: absolute http or https URL of the page.
-        title, description: texts of the item with their markup; None if missing.
+        title: title as plain text in one line; None if missing.
+        description: description with its markup; None if missing.
         published: date in the form of RFC 3339 with offset; None if no date could be read.
-        updated: date of the last change, in the same form.
-        guid: the text of the guid (RSS), id (Atom, JSON Feed), stripped; None if missing.
-        content: HTML of the whole item; None if the source has none, or it was not asked for.
-        former_hash: `hash` of the same item as releases before 0.3 parsed it; None if it was not
-            asked for.
-        place: place of the link in a section page: a path of tags and class names.
+        updated: date of the last update, in the same form; None if the item has none.
+        guid: text of RSS guid, Atom id or JSON Feed id, which often is no URL; None if missing or
+            longer than 2,048 characters.
+        content: whole text of the item as HTML; None if the feed has none, if it is too large, or
+            if the caller did not ask for it.
+        former_hash: hash that the previous release computed for this item, 16 bytes; None if the
+            caller did not ask for it, or if that release read other items in this feed.
+        place: place of the item's link on a section page; None for an item of a feed.
     """
 
     link: str
@@ -43,8 +46,12 @@ class FeedItem:
     @property
     def hash(self) -> bytes:
         """Hash of the item, 16 bytes: xxh3_128 of the normalised fields, each followed by NUL."""
-        fields = (self.title, self.description, self.published, self.link)
-        return xxhash.xxh3_128_digest(_VERSION + b"".join(_normalise(field) for field in fields))
+        return item_hash(self.title, self.description, self.published, self.link)
+
+
+def item_hash(*fields: str | None) -> bytes:
+    """Return the hash of title, description, date and link, 16 bytes; see `FeedItem.hash`."""
+    return xxhash.xxh3_128_digest(_VERSION + b"".join(_normalise(field) for field in fields))
 
 
 def _normalise(text: str | None) -> bytes:

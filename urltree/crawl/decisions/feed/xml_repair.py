@@ -1,15 +1,14 @@
 """Prepare the bytes of an XML feed; each step works around one weakness of feedparser.
 
-body ─▶ find_encoding ─▶ is_html_page? ─▶ cut_surplus_items ─▶ replace_invalid_references ─┐
-                                                                                           ▼
-                              feedparser ◀── remove_failing_tags ◀── if it fails ── feedparser
+body ─▶ find_encoding ─▶ is_html_page? ─▶ xml_items ─▶ replace_invalid_references ─▶ mend_utf_8 ─┐
+                                                                                               ▼
+  feedparser ◀─ remove_failing_tags ◀─ if it fails ─ feedparser ◀─ separate_media_descriptions ┘
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from itertools import islice
 
 # Byte order marks; those of UTF-32 come first, because one of them begins like a mark of UTF-16.
 _BOMS = (
@@ -24,9 +23,11 @@ _DECLARED = re.compile(rb"\s*<\?xml[^>]{1,200}?encoding\s*=\s*[\"']([\w.:-]{1,40
 _WIDE = re.compile(r"(?:utf|ucs|iso-10646-ucs)[-_]?(?:2|4|16|32)", re.IGNORECASE)
 _PAGE = re.compile(rb"<(?:!doctype\s+)?html[\s>]", re.IGNORECASE)
 _ROOT = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:rss|rdf|feed|channel)[\s>]", re.IGNORECASE)
-_ITEM = re.compile(rb"<((?:[\w.-]{1,40}:)?(?:item|entry))[\s>]", re.IGNORECASE)
 _REFERENCE = re.compile(rb"&#(?:x0*([0-9a-f]{4,})|0*([0-9]{5,}));?", re.IGNORECASE)
 _NO_CHARACTER = 0x110000
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_NOT_ASCII = bytes(range(128, 256))
+_MEDIA_DESCRIPTION = re.compile(rb"<(/?)media:description(?:\s[^<>]{0,200}?)?(/?)>", re.IGNORECASE)
 # Tags that make feedparser fail if they are incomplete, found with mutations of its test files
 _FAILING = re.compile(
     rb"<\?xml\s[^<>]*>|</?(?:(?:psc|georss|gml|geo|media|itunes|cc|creativecommons):[\w.-]+"
@@ -63,34 +64,67 @@ def is_html_page(body: bytes) -> bool:
     return bool(_PAGE.search(body, 0, 1_024)) and not _ROOT.search(body)
 
 
-def cut_surplus_items(body: bytes, max_items: int) -> bytes:
-    """Return the body without the items after the first `max_items`.
-
-    The end of the feed, after its last item, is kept. Only elements with the same tag as the first
-    item are counted. If this tag occurs in a comment or CDATA section, the cut may damage the feed;
-    feedparser still reads the items before the cut. A body in UTF-16 without a byte order mark is
-    not cut; only the parser's time limit applies to it.
-    """
-    first = _ITEM.search(body)
-    if first is None:
-        return body
-    starts = re.finditer(rb"<" + re.escape(first[1]) + rb"[\s>]", body)
-    surplus = next(islice(starts, max_items, None), None)
-    if surplus is None:
-        return body
-    last = body.rfind(b"</" + first[1], surplus.start())
-    end = body.find(b">", last) + 1 if last >= 0 else 0
-    return body[: surplus.start()] + (body[end:] if end else b"")
-
-
 def replace_invalid_references(body: bytes) -> bytes:
     """Replace references to invalid characters, for which feedparser would raise an exception."""
     return _REFERENCE.sub(_character, body)
 
 
+def mend_utf_8(body: bytes, charset: str | None) -> tuple[bytes, str | None]:
+    """Return a body in UTF-8 without its few invalid bytes, and its encoding.
+
+    Publishers cut descriptions at a number of bytes, inside a character. Then feedparser would
+    guess the encoding of the whole feed, wrongly. The body and its encoding are returned unchanged
+    if it is valid, if it declares another encoding, or if it only claims to be UTF-8.
+
+    Args:
+        body: body without byte order mark.
+        charset: encoding from the Content-Type, None if there is none. ASCII and unknown encodings
+            are not used, because servers send them without knowing the feed.
+    """
+    declared = _DECLARED.match(body)
+    for name in (charset, declared[1].decode() if declared else None, "utf-8"):
+        if (codec := _codec(name)) not in {None, "ascii"}:
+            break
+    mended = replace_invalid_bytes(body) if codec == "utf-8" else None
+    return (body, charset) if mended is None else (mended, "utf-8")
+
+
+def replace_invalid_bytes(body: bytes) -> bytes | None:
+    """Return a body in UTF-8 with U+FFFD in place of invalid bytes.
+
+    Return None if the body has no invalid bytes, or at least as many of them as characters of
+    several bytes: then it has another encoding.
+    """
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        text = body.decode(errors="surrogateescape")
+    else:
+        return None
+    invalid = len(_ESCAPED.findall(text))
+    several = len(text) - invalid - len(body.translate(None, _NOT_ASCII))
+    return body.decode(errors="replace").encode() if several > invalid else None
+
+
+def separate_media_descriptions(body: bytes) -> bytes:
+    """Rename the element media:description, which feedparser mixes up with an item's description.
+
+    Feedparser returns the text of the new element as `media_summary`.
+    """
+    return _MEDIA_DESCRIPTION.sub(rb"<\1media:summary\2>", body)
+
+
 def remove_failing_tags(body: bytes) -> bytes:
     """Remove tags that make feedparser fail. No item needs these tags."""
     return _FAILING.sub(b"", body)
+
+
+def _codec(name: str | None) -> str | None:
+    """Return the name of Python's codec for an encoding, None if there is none."""
+    try:
+        return codecs.lookup(name).name if name else None
+    except (LookupError, ValueError):  # a name with NUL is a ValueError
+        return None
 
 
 def _character(reference: re.Match[bytes]) -> bytes:
