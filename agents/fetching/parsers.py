@@ -23,9 +23,9 @@ from typing import Self
 
 from pebble import ProcessExpired, ProcessPool
 
-from urltree.crawl.decisions.feed import parsing
-from urltree.crawl.decisions.feed.parsing import ParsedFeed
 from urltree.crawl.decisions.response import Trouble, WebError
+from urltree.crawl.decisions.source import reading
+from urltree.crawl.decisions.source.reading import Reading, ReadSource
 
 MEMORY = 1024**3  # bytes of address space per process; feeds of 10 MiB needed at most 400 MiB
 TASKS = 1_000  # number of feeds after which a process is replaced, in case it leaks memory
@@ -78,8 +78,16 @@ class Parsers:
             self._end(pool)
         await asyncio.gather(*self._ending)
 
-    async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
-        """Parse a feed in another process, with `urltree.crawl.decisions.feed.parsing.parse_feed`.
+    async def parse(
+        self, body: bytes, content_type: str | None, url: str, how: Reading | None = None
+    ) -> ReadSource:
+        """Parse a body in another process, with `urltree.crawl.decisions.source.reading`.
+
+        Args:
+            body: decompressed body.
+            content_type: value of the header Content-Type.
+            url: address of the response.
+            how: what to read; None for a feed.
 
         Raises:
             WebError: `not-a-feed`; `too-slow`; `too-large` if parsing takes too much memory or
@@ -89,7 +97,8 @@ class Parsers:
         try:
             if not pool.active:  # the pool's process was killed while it was idle
                 pool = self._instead_of(pool)
-            found = await self._ask(pool, (body, content_type, url, self._max_items))
+            how = how or Reading(max_items=self._max_items)
+            found = await self._ask(pool, (body, content_type, url, how))
         except BaseException:
             pool = self._instead_of(pool)
             raise
@@ -100,8 +109,8 @@ class Parsers:
         return found
 
     async def _ask(
-        self, pool: ProcessPool, feed: tuple[bytes, str | None, str, int]
-    ) -> ParsedFeed | WebError:
+        self, pool: ProcessPool, feed: tuple[bytes, str | None, str, Reading]
+    ) -> ReadSource | WebError:
         """Return the result of the pool's process.
 
         If this raises an error, the pool cannot be used any more.
@@ -145,15 +154,13 @@ class Parsers:
         ending.add_done_callback(self._ending.discard)
 
 
-def _parse(
-    body: bytes, content_type: str | None, url: str, max_items: int
-) -> ParsedFeed | WebError:
+def _parse(body: bytes, content_type: str | None, url: str, how: Reading) -> ReadSource | WebError:
     """Parse a feed in the child process.
 
     An error in the feed is returned, so that a raised exception always means an error in our code.
     """
     try:
-        return parsing.parse_feed(body, content_type, url, max_items=max_items)
+        return reading.read_source(body, content_type, url, how)
     except WebError as error:
         return error
     except MemoryError:

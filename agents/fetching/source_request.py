@@ -23,9 +23,13 @@ from urltree.crawl.decisions.caching import max_age, retry_after
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
+from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.decisions.source import sitemap_body
+from urltree.crawl.decisions.source.reading import Reading
 from urltree.crawl.web.redirects import redirect_target
 
+_ACCEPT_PAGE = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 _ACCEPT = {
     "Accept": "application/atom+xml, application/rss+xml, application/feed+json, "
     "application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
@@ -55,10 +59,11 @@ class SourceRequester:
             an answer, too.
         """
         began = self._client.now()
-        headers = {**_ACCEPT, **conditional_headers(job.request)}
+        accept = _ACCEPT_PAGE if job.request.kind is SourceKind.SECTION else _ACCEPT
+        headers = {**accept, **conditional_headers(job.request)}
         ask = Ask(
             headers=headers,
-            max_bytes=self._settings.max_feed_bytes,
+            max_bytes=self._max_bytes(job.request.kind),
             cut=True,
             wants=_wants_body,
             credentials=job.request.credentials,
@@ -126,17 +131,34 @@ class SourceRequester:
         )
         if outcome.body_hash == request.body_hash and not request.is_read_again:
             return [PollAnswer(outcome=outcome)]
+        how = Reading(
+            kind=request.kind,
+            max_items=self._settings.max_feed_items,
+            with_former=request.with_former,
+            with_content=request.with_content,
+            taken_after=request.taken_after,
+            is_cut=response.is_cut,
+        )
         content_type = response.headers.get("content-type")
-        feed = await self._parsers.parse(response.body, content_type, response.url)
+        found = await self._parsers.parse(response.body, content_type, response.url, how)
         outcome = replace(
             outcome,
             result=PollResult.ITEMS,
-            title=feed.title,
-            ttl=feed.ttl,
-            skip_hours=feed.skip_hours,
-            skip_days=feed.skip_days,
+            title=found.title,
+            ttl=found.ttl,
+            skip_hours=found.skip_hours,
+            skip_days=found.skip_days,
+            unread=found.unread,
+            unlinked=found.unlinked,
+            is_cut=found.is_cut,
         )
-        return list(in_parts(PollAnswer(outcome=outcome, items=feed.items)))
+        answer = PollAnswer(outcome=outcome, items=found.items, children=found.children)
+        return list(in_parts(answer))
+
+    def _max_bytes(self, kind: SourceKind) -> int:
+        if kind is SourceKind.SITEMAP:
+            return sitemap_body.MAX_BYTES
+        return self._settings.max_feed_bytes
 
 
 def conditional_headers(request: HostRequest) -> dict[str, str]:

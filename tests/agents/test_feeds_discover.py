@@ -13,6 +13,7 @@ from agents.settings.job import Settings
 from urltree.crawl.decisions.feed.discovery import COMMON_PATHS, FeedCandidate
 from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
 from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 SITE = "https://example.org"
@@ -52,10 +53,17 @@ class Pages:
         return parse_feed(body, content_type, url, max_items=10)
 
 
-def look(pages: Pages, url: str = f"{SITE}/", *, everything: bool = False) -> DiscoveredFeeds:
-    """Return the feeds that are discovered at an address."""
+def look(
+    pages: Pages,
+    url: str = f"{SITE}/",
+    *,
+    everything: bool = False,
+    kind: SourceKind | None = None,
+) -> DiscoveredFeeds:
+    """Return the sources that are discovered at an address."""
     settings = Settings.model_validate({"host_pause": 0})
-    return asyncio.run(FeedDiscovery(settings, pages, pages).at(url, everything=everything))
+    discovery = FeedDiscovery(settings, pages, pages)
+    return asyncio.run(discovery.at(url, everything=everything, kind=kind))
 
 
 def naming(*hrefs: str) -> bytes:
@@ -121,3 +129,84 @@ def test_an_address_without_feed_says_why(page: Any, trouble: Trouble) -> None:
     with pytest.raises(WebError) as error:
         look(Pages({f"{SITE}/": page}))
     assert error.value.trouble is trouble
+
+
+SITEMAP = b"<urlset><url><loc>https://example.org/a</loc></url></urlset>"
+PAGE = b"<!doctype html><a href=/a>After the flood</a>"
+
+
+def test_a_sitemap_is_asked_once_and_is_it() -> None:
+    """The address of a sitemap is a source of its own kind; nothing else is requested."""
+    pages = Pages({f"{SITE}/s.xml": SITEMAP})
+    found = look(pages, f"{SITE}/s.xml")
+    assert found == DiscoveredFeeds((FeedCandidate(f"{SITE}/s.xml"),), kind=SourceKind.SITEMAP)
+    assert pages.asked == [f"{SITE}/s.xml"]
+
+
+def test_a_page_without_feed_leads_to_a_sitemap_of_robots_txt() -> None:
+    """The sitemaps that robots.txt names are tried in order until one has pages of the site."""
+    robots = b"Sitemap: https://example.org/dead.xml\nSitemap: https://example.org/s.xml"
+    pages = Pages({f"{SITE}/": PAGE, f"{SITE}/robots.txt": robots, f"{SITE}/s.xml": SITEMAP})
+    assert look(pages) == DiscoveredFeeds(
+        (FeedCandidate(f"{SITE}/s.xml"),), kind=SourceKind.SITEMAP
+    )
+    assert pages.asked[-3:] == [f"{SITE}/robots.txt", f"{SITE}/dead.xml", f"{SITE}/s.xml"]
+
+
+def test_a_page_without_feed_leads_to_a_common_sitemap() -> None:
+    """Without robots.txt, the common addresses of sitemaps are tried."""
+    pages = Pages({f"{SITE}/": PAGE, f"{SITE}/sitemap.xml": SITEMAP})
+    assert look(pages).feeds == (FeedCandidate(f"{SITE}/sitemap.xml"),)
+
+
+def test_a_page_without_feed_and_sitemap_is_a_section_page() -> None:
+    """The page itself is the source if there is nothing better; pages at other paths are not."""
+    pages = Pages({f"{SITE}/city/": PAGE, f"{SITE}/sitemap.xml": PAGE})
+    assert look(pages, f"{SITE}/city/") == DiscoveredFeeds(
+        (FeedCandidate(f"{SITE}/city/"),), kind=SourceKind.SECTION
+    )
+
+
+def test_a_feed_is_preferred_to_a_sitemap() -> None:
+    """A page that names a feed leads to this feed, and its robots.txt is not requested."""
+    pages = Pages({f"{SITE}/": naming("/feed"), URL: RSS, f"{SITE}/sitemap.xml": SITEMAP})
+    assert look(pages).kind is SourceKind.FEED
+    assert pages.asked == [f"{SITE}/", URL]
+
+
+def test_a_kind_can_be_forced() -> None:
+    """With a kind, the address itself is the source, or the feed that its page names."""
+    pages = Pages({f"{SITE}/": naming("/feed") + PAGE, URL: RSS, f"{SITE}/s.xml": SITEMAP})
+    section = look(pages, kind=SourceKind.SECTION)
+    assert section == DiscoveredFeeds((FeedCandidate(f"{SITE}/"),), kind=SourceKind.SECTION)
+    assert look(pages, kind=SourceKind.FEED).feeds == (FeedCandidate(URL, "News <b>"),)
+    assert look(pages, f"{SITE}/s.xml", kind=SourceKind.SITEMAP).kind is SourceKind.SITEMAP
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        (SourceKind.SITEMAP, PAGE),
+        (SourceKind.SITEMAP, RSS),
+        (SourceKind.SITEMAP, SITEMAP.replace(b"example.org", b"other.example")),
+        (SourceKind.SECTION, b"%PDF-1.4"),
+        (SourceKind.SECTION, b"<!doctype html><p>Nothing here"),
+        (SourceKind.FEED, PAGE),
+        (SourceKind.FEED, SITEMAP),
+    ],
+)
+def test_a_source_of_another_kind_is_refused(kind: SourceKind, body: bytes) -> None:
+    """An address that is not of the kind that the user names is an error."""
+    with pytest.raises(WebError) as error:
+        look(Pages({f"{SITE}/": body, f"{SITE}/sitemap.xml": SITEMAP}), kind=kind)
+    assert error.value.trouble is Trouble.NOT_A_FEED
+
+
+def test_a_section_page_obeys_robots_txt() -> None:
+    """A page that robots.txt forbids cannot be followed, because its polls would be forbidden."""
+    robots = b"User-agent: *\nDisallow: /city/"
+    pages = Pages({f"{SITE}/city/": PAGE, f"{SITE}/robots.txt": robots})
+    with pytest.raises(WebError, match=r"robots\.txt forbids"):
+        look(pages, f"{SITE}/city/")
+    with pytest.raises(WebError, match=r"robots\.txt forbids"):
+        look(pages, f"{SITE}/city/", kind=SourceKind.SECTION)

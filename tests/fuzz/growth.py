@@ -80,6 +80,10 @@ def _page(unit: str, *, before: str = "", after: str = "") -> Callable[[int], by
     return lambda n: start + unit.encode() * n + end
 
 
+def _sitemap(unit: str) -> Callable[[int], bytes]:
+    return lambda n: f"<urlset>{unit * n}".encode()
+
+
 def _feed(unit: str, *, before: str = "<rss><channel>", after: str = "") -> Callable[[int], bytes]:
     start, end = f"application/rss+xml\n{before}".encode(), after.encode()
     return lambda n: start + unit.encode() * n + end
@@ -216,6 +220,12 @@ FAMILIES = (
     Family("dead-letters", "headers", lambda n: b"a/0/1\nurltree-message: x\n" + b"a: b\n" * n),
     Family("origins", "digits", lambda n: b"a/0/" + b"1" * n),
     Family("origins", "letters", lambda n: b"a" * n),
+    Family("sitemaps", "pages", _sitemap("<url><loc>https://example.org/a</loc></url>")),
+    Family("sitemaps", "nested pages", _sitemap("<url><loc>")),
+    Family("sitemaps", "end tags", _sitemap("</url>")),
+    Family("sitemaps", "ampersands", _sitemap("&")),
+    Family("section-pages", "links", _page("<a href=/news/a-long-name>A headline</a>")),
+    Family("section-pages", "open elements", _page("<div class=menu><a href=/x>x")),
     Family("feed-bodies", "items", _feed("<item><title>a</title><link>http://a.b/</link></item>")),
     Family("feed-bodies", "open items", _feed("<item><title>a")),
     Family("feed-bodies", "nested elements", _feed("<a>")),

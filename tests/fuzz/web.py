@@ -1,8 +1,9 @@
-"""Targets that read responses of web servers: feeds, lists of feeds, robots.txt, headers."""
+"""Targets that read responses of web servers: feeds, sitemaps, pages, robots.txt, headers."""
 
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 from agents.commands.feeds.subscriptions import read_feed_list
 from tests.fuzz.pages import ADDRESS, text_of
@@ -15,6 +16,11 @@ from urltree.crawl.decisions.host.page_response import PageError, TryLaterError,
 from urltree.crawl.decisions.host.robots import Robots, interpret_robots
 from urltree.crawl.decisions.poll.seen_items import find_new_items
 from urltree.crawl.decisions.response import Response, WebError
+from urltree.crawl.decisions.source.kind import detect_kind
+from urltree.crawl.decisions.source.section import find_links
+from urltree.crawl.decisions.source.section_articles import new_articles
+from urltree.crawl.decisions.source.sitemap import parse_sitemap
+from urltree.crawl.decisions.source.sitemap_plan import choose_children, first_look
 
 _TYPE = b"application/rss+xml; charset=utf-8\n"
 _FEEDS = (
@@ -98,6 +104,22 @@ def _feed_list(data: bytes) -> None:
         assert entry.refused is None or entry.refused
 
 
+def _sitemap(data: bytes) -> None:
+    found = parse_sitemap(data, ADDRESS, max_items=100)
+    taken, memory = first_look(found.items, 1.7e9)
+    new = {item.link for item in memory.find_new(found.items)}
+    assert new <= {item.link for item in taken}
+    choose_children(found.children, {}, 1.6e9)
+
+
+def _section(data: bytes) -> None:
+    detect_kind(data, None)
+    links = find_links(data, None, ADDRESS)
+    first, learned = new_articles(links, None)
+    assert set(first) <= {replace(link, title=None) for link in links} | set(links)
+    assert new_articles(links, learned)[0] == ()
+
+
 def _robots(data: bytes) -> None:
     found = interpret_robots(Response(ADDRESS, 200, {}, data, 0.1), 1.0)
     assert isinstance(found, RobotsText)
@@ -128,7 +150,56 @@ _RESPONSE = (
     ),
 )
 
+_SITEMAPS = (
+    (
+        b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>'
+        b"<loc>https://example.org/a?b=c&amp;d</loc><lastmod>2026-11-22T10:00:00+01:00</lastmod>"
+        b"<news:news><news:publication_date>2026-11-22</news:publication_date><news:title>T"
+        b"</news:title></news:news></url></urlset>"
+    ),
+    (
+        b"<sitemapindex><sitemap><loc>https://example.org/1.xml.gz</loc>"
+        b"<lastmod>2026-11-22</lastmod></sitemap></sitemapindex>"
+    ),
+    b"https://example.org/a\nhttps://example.org/b\n",
+)
+_SECTIONS = (
+    (
+        b"<title>News</title><base href=/><nav><a href=/about>About us</a></nav><main>"
+        + b"".join(
+            b'<div class="teaser t-%d"><h2><a href="/news/2026/a-long-name-%d.html">A headline of'
+            b' some words %d</a></h2><a href="/tag/x%d" aria-label="y"><img alt=z></a></div>'
+            % ((number,) * 4)
+            for number in range(5)
+        )
+    ),
+)
+
 TARGETS = (
+    Target(
+        "sitemaps",
+        _sitemap,
+        (WebError,),
+        _SITEMAPS,
+        (*_XML, b"<loc>", b"</url>", b"<lastmod>", b"\x1f\x8b", b"<url>", b"&amp;", b"9999-12-31"),
+    ),
+    Target(
+        "section-pages",
+        _section,
+        (),
+        _SECTIONS,
+        (
+            b"<a href=",
+            b"</a>",
+            b"<h2>",
+            b"<nav>",
+            b"<base href=",
+            b"<svg>",
+            b"//",
+            b"http://[",
+            b"#",
+        ),
+    ),
     Target(
         "feed-bodies",
         _feed,

@@ -74,21 +74,29 @@ class Report:
 
 
 async def discover_feeds(
-    settings: Settings, urls: Sequence[str], report: Report, *, everything: bool
-) -> list[FeedCandidate]:
-    """Request the addresses, and return their feeds; add failures and other feeds to the report."""
-    feeds: dict[str, FeedCandidate] = {}
+    settings: Settings,
+    urls: Sequence[str],
+    report: Report,
+    *,
+    everything: bool,
+    kind: SourceKind | None = None,
+) -> list[tuple[FeedCandidate, SourceKind]]:
+    """Request the addresses, and return their sources with their kinds.
+
+    Failures and other feeds are added to the report.
+    """
+    feeds: dict[str, tuple[FeedCandidate, SourceKind]] = {}
     others: dict[str, FeedCandidate] = {}
     parsers = Parsers(1, settings.parse_seconds, settings.max_feed_items)
     async with WebClient(settings.client) as web, parsers as parsing:
         discovery = FeedDiscovery(settings, web, parsing)
         for url in urls:
             try:
-                found: DiscoveredFeeds = await discovery.at(url, everything=everything)
+                found: DiscoveredFeeds = await discovery.at(url, everything=everything, kind=kind)
             except WebError as error:
                 report.failed.append((url, in_words(error.trouble, error.message)))
                 continue
-            feeds |= {feed.url: feed for feed in found.feeds}
+            feeds |= {feed.url: (feed, found.kind) for feed in found.feeds}
             others |= {other.url: other for other in found.others}
     report.others += [other for url, other in others.items() if url not in feeds]
     return list(feeds.values())
@@ -127,8 +135,18 @@ class FeedMaker:
         found = (feed for feed in self._there.values() if feed.url == url)
         return [feed for feed in found if self._site in (None, feed.site)]
 
-    def make(self, candidate: FeedCandidate, former: Feed | None = None) -> Feed:
+    def make(
+        self,
+        candidate: FeedCandidate,
+        former: Feed | None = None,
+        kind: SourceKind = SourceKind.FEED,
+    ) -> Feed:
         """Return a feed record that workers will accept; options that are not named stay.
+
+        Args:
+            candidate: address and title of the source.
+            former: record of the source if it is followed already.
+            kind: kind of the source, unless it was named or is known from the record.
 
         Raises:
             click.UsageError: an option or the address is invalid.
@@ -137,7 +155,7 @@ class FeedMaker:
         try:
             site = former.site if former else self._site or self._sites.of(url)
             former = former or self._there.get(Feed(site=site, url=url).key)
-            found: dict[str, Any] = {} if former else {"kind": _found_kind(candidate)}
+            found: dict[str, Any] = {} if former else {"kind": kind}
             if former is None or former.title is None:
                 found["title"] = " ".join((candidate.title or "").split()) or None
             return make_feed(site, url, {**found, **self._changes}, former)
@@ -171,7 +189,9 @@ async def add(
     "--all", "everything", is_flag=True, help="Follow every feed that a page names, not only one."
 )
 @click.option(
-    "--no-check", is_flag=True, help="Follow the address as a feed, without requesting it first."
+    "--no-check",
+    is_flag=True,
+    help="Follow the address itself, as a feed or as the kind given, without requesting it first.",
 )
 @source_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -186,7 +206,7 @@ def add_command(  # noqa: PLR0913 - a command line
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Follow the feed at each ADDRESS, or the feed of the page there.
+    """Follow the feed or sitemap at each ADDRESS, or that of the page there, or the page itself.
 
     If a feed is followed already, only the options that are named change. Exit code 1: an address
     has no feed, or could not be requested.
@@ -200,12 +220,15 @@ def add_command(  # noqa: PLR0913 - a command line
     feeds = [maker.make(FeedCandidate(f.url), f) for found in known.values() for f in found]
     urls = [url for url in urls if not known.get(url)]
     as_given = [maker.make(FeedCandidate(url)) for url in urls]  # refuse options before a request
-    if no_check or changes.get("kind", SourceKind.FEED) != SourceKind.FEED:
+    if no_check:
         feeds += as_given
     elif urls:
         require_contact(settings)
-        found = asyncio.run(discover_feeds(settings, urls, report, everything=everything))
-        feeds += [maker.make(candidate) for candidate in found]
+        kind = None if "kind" not in changes else SourceKind(changes["kind"])
+        found = asyncio.run(
+            discover_feeds(settings, urls, report, everything=everything, kind=kind)
+        )
+        feeds += [maker.make(candidate, kind=kind) for candidate, kind in found]
     if feeds:
         asyncio.run(add(settings, feeds, there, report))
     if as_json:
@@ -235,10 +258,6 @@ def _changes(title: str | None, meta: Sequence[str]) -> dict[str, Any]:
     if meta:
         changes["meta"] = {key: value for key, _, value in pairs}
     return changes
-
-
-def _found_kind(candidate: FeedCandidate) -> str | None:
-    return getattr(candidate, "kind", None)
 
 
 def _kind(feed: Feed) -> str:

@@ -1,8 +1,11 @@
-"""Discovery of feeds: an address may be that of a feed, of a page that names feeds, or of a site.
+"""Discovery of sources: an address may be that of a feed, a sitemap, or any page of a site.
 
-    address ──▶ a feed                            this feed
-            └─▶ a page ──▶ feeds that it names    the first valid one
-                       └─▶ usual feed paths       the first valid one
+    address ──▶ a feed or a sitemap                     this one
+            └─▶ a page ──▶ feeds that it names          the first valid one
+                       └─▶ usual feed paths             the first valid one
+                       └─▶ sitemaps of robots.txt       the first valid one
+                       └─▶ usual sitemap paths          the first valid one
+                       └─▶ no feed and no sitemap       the page itself, as a section page
 
 Requests are sent one at a time, with the pause `host_pause` between them.
 """
@@ -15,8 +18,15 @@ from typing import NamedTuple, Protocol
 
 from agents.settings.job import Settings
 from urltree.crawl.decisions.feed.discovery import FeedCandidate, common_feeds, find_feeds
-from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
+from urltree.crawl.decisions.host.host_state import RobotsText
+from urltree.crawl.decisions.host.robots import Robots, interpret_robots, robots_url
+from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.decisions.source.kind import detect_kind, sitemap_addresses
+from urltree.crawl.decisions.source.reading import ReadSource
+from urltree.crawl.decisions.source.section import find_links
+from urltree.crawl.decisions.source.sitemap import SitemapKind, parse_sitemap
+from urltree.crawl.decisions.source.sitemap_body import MAX_BYTES
 from urltree.crawl.web.redirects import redirect_target
 
 
@@ -37,7 +47,7 @@ class HttpClient(Protocol):
 class FeedParser(Protocol):
     """Parser of feeds that discovery needs (`agents.fetching.parsers.Parsers`)."""
 
-    async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
+    async def parse(self, body: bytes, content_type: str | None, url: str) -> ReadSource:
         """Parse one feed. Raises WebError(NOT_A_FEED)."""
 
 
@@ -47,10 +57,12 @@ class DiscoveredFeeds(NamedTuple):
     Attributes:
         feeds: Feeds that were requested and parsed.
         others: Further feeds that the page names; they were not requested.
+        kind: Kind of the sources in `feeds`.
     """
 
     feeds: tuple[FeedCandidate, ...]
     others: tuple[FeedCandidate, ...] = ()
+    kind: SourceKind = SourceKind.FEED
 
 
 class FeedDiscovery:
@@ -62,27 +74,87 @@ class FeedDiscovery:
         self._parsing = parsing
         self._has_asked = False
 
-    async def at(self, url: str, *, everything: bool = False) -> DiscoveredFeeds:
-        """Return the main feed of an address; with `everything`, all feeds that its page names.
+    async def at(
+        self, url: str, *, everything: bool = False, kind: SourceKind | None = None
+    ) -> DiscoveredFeeds:
+        """Return the main source of an address; with `everything`, all feeds that its page names.
+
+        Args:
+            url: Address of a feed, a sitemap or a page.
+            everything: Whether to return every valid feed that the page names.
+            kind: Kind that the source must have; None for any kind. With SITEMAP or SECTION, the
+                address itself is the source, and feeds are not searched for.
 
         Raises:
-            WebError: The request failed, or there is no feed.
+            WebError: The request failed, or there is no source of this kind.
         """
         name, answer = await self._ask(url)
+        detected = detect_kind(answer.body, answer.headers.get("content-type"))
+        if SourceKind.SITEMAP in (kind, detected) and kind is not SourceKind.FEED:
+            return self._sitemap(name, answer)
+        if kind is SourceKind.SECTION:
+            return await self._section(name, answer, detected)
         try:
             return DiscoveredFeeds((await self._read(name, answer),))
         except WebError as error:
             if error.trouble is not Trouble.NOT_A_FEED:
                 raise
+        found = await self._named(answer, everything=everything)
+        if found.feeds or kind is SourceKind.FEED or detected is not SourceKind.SECTION:
+            if not found.feeds:
+                raise WebError(
+                    Trouble.NOT_A_FEED, "this is not a feed, and the page there names no valid feed"
+                )
+            return found
+        robots = await self._robots(answer.url)
+        for address in sitemap_addresses(answer.url, robots.body if robots else None):
+            try:
+                return self._sitemap(*await self._ask(address))
+            except WebError:
+                continue
+        return await self._section(name, answer, detected, robots)
+
+    def _sitemap(self, name: str, answer: Response) -> DiscoveredFeeds:
+        """Return a sitemap as the source. Raises WebError(NOT_A_FEED)."""
+        found = parse_sitemap(answer.body, answer.url, max_items=1)
+        if found.kind is SitemapKind.FEED or not (found.items or found.children):
+            raise WebError(Trouble.NOT_A_FEED, "this is not a sitemap with addresses of its site")
+        return DiscoveredFeeds((FeedCandidate(name),), kind=SourceKind.SITEMAP)
+
+    async def _section(
+        self,
+        name: str,
+        answer: Response,
+        detected: SourceKind | None,
+        robots: RobotsText | None = None,
+    ) -> DiscoveredFeeds:
+        """Return a page itself as the source. Raises WebError(NOT_A_FEED)."""
+        if detected is not SourceKind.SECTION:
+            raise WebError(Trouble.NOT_A_FEED, "this is not an HTML page")
+        robots = robots or await self._robots(answer.url)
+        if robots is not None and not Robots(robots).allows(answer.url):
+            raise WebError(Trouble.NOT_A_FEED, "robots.txt forbids requests for this section page")
+        links = find_links(answer.body, answer.headers.get("content-type"), answer.url)
+        if not links:
+            raise WebError(Trouble.NOT_A_FEED, "this page names no feed, and has no links")
+        return DiscoveredFeeds((FeedCandidate(name),), kind=SourceKind.SECTION)
+
+    async def _robots(self, url: str) -> RobotsText | None:
+        """Return the robots.txt of a page's host, None if no rules are known."""
+        try:
+            _, answer = await self._ask(robots_url(url))
+        except WebError:
+            return None
+        found = interpret_robots(answer, 0.0)
+        return found if isinstance(found, RobotsText) else None
+
+    async def _named(self, answer: Response, *, everything: bool) -> DiscoveredFeeds:
+        """Return the valid feeds that a page names, or one at a common address."""
         named = find_feeds(answer.body, answer.url, answer.headers.get("content-type"))
         found = await self._first(named, everything=everything)
         if not found.feeds:
             found = await self._first(common_feeds(answer.url), everything=False)
             found = DiscoveredFeeds(found.feeds)
-        if not found.feeds:
-            raise WebError(
-                Trouble.NOT_A_FEED, "this is not a feed, and the page there names no valid feed"
-            )
         return found
 
     async def _first(
@@ -132,4 +204,4 @@ class FeedDiscovery:
         if self._has_asked:
             await asyncio.sleep(self._settings.host_pause)
         self._has_asked = True
-        return await self._web.get(url, max_bytes=self._settings.max_feed_bytes)
+        return await self._web.get(url, max_bytes=MAX_BYTES)

@@ -45,7 +45,8 @@ _OPTIONS = (
     click.option(
         "--kind",
         type=click.Choice([kind.value for kind in SourceKind]),
-        help="How the address is read; by default, `add` finds out which kind it is.",
+        help="Kind of the source: a feed, a sitemap, or a section page whose links are followed. "
+        "By default, the address is requested to find out its kind.",
     ),
     click.option(
         "--content",

@@ -124,3 +124,9 @@ def test_common_places_are_those_of_the_site() -> None:
     assert common_feeds("https://example.org/blog/?x=1")[0] == FeedCandidate(
         "https://example.org/feed"
     )
+
+
+def test_a_base_that_is_no_url_is_ignored() -> None:
+    """A page whose `<base>` is invalid has the feeds that it names, relative to its address."""
+    html = links('rel="feed" href="f"').replace(b"<link", b'<base href="http://["><link', 1)
+    assert urls(html) == ["https://example.org/blog/f"]

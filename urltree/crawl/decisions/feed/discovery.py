@@ -79,11 +79,19 @@ def find_feeds(
         parse_html(decode_html(html, content_type).encode(errors="replace"), links)
     except PageError:
         return ()
-    base = urljoin(base_url, links.base) if links.base else base_url
+    base = _base(base_url, links.base)
     said = sorted(_absolute(base, links.said), key=lambda found: found.is_of_comments)
     seen = sorted(_absolute(base, links.seen), key=lambda found: found.is_of_comments)
     once = {found.url: found for found in reversed((*said, *seen)) if found.url != base_url}
     return tuple(reversed(once.values()))[:MAX_CANDIDATES]
+
+
+def _base(base_url: str, href: str | None) -> str:
+    """Return the address to which links are relative; a <base> that is no URL is ignored."""
+    try:
+        return urljoin(base_url, href) if href else base_url
+    except ValueError:
+        return base_url
 
 
 def common_feeds(base_url: str) -> tuple[FeedCandidate, ...]:

@@ -1,0 +1,117 @@
+"""Read the body of a source of any kind: bytes to items.
+
+feed      feed/parsing.py   items with texts and dates
+sitemap   sitemap.py        items with dates, or the children of an index
+section   section.py        links with their places
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.feed.parsing import parse_feed
+from urltree.crawl.decisions.poll.answer import SitemapChild
+from urltree.crawl.decisions.poll.source_options import SourceKind
+from urltree.crawl.decisions.response import Trouble, WebError
+from urltree.crawl.decisions.source.section import find_links
+from urltree.crawl.decisions.source.sitemap import SitemapKind, parse_sitemap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How to read a body.
+
+    Attributes:
+        kind: kind of the source.
+        max_items: largest number of items of a feed that are read.
+        with_former: whether items get their former hash.
+        with_content: whether items get their full text.
+        taken_after: earliest time of the pages that are taken from a sitemap; None for all.
+        is_cut: whether the body is only the beginning of a larger one.
+    """
+
+    kind: SourceKind = SourceKind.FEED
+    max_items: int
+    with_former: bool = False
+    with_content: bool = False
+    taken_after: float | None = None
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSource:
+    """What a body contains.
+
+    Attributes:
+        title: title of a feed; None if there is none.
+        items: items in the order of the source.
+        children: sitemaps that an index names.
+        ttl, skip_hours, skip_days: when a feed asks to be polled, as in `ParsedFeed`.
+        unread: number of items that were not read, because there were too many.
+        unlinked: number of items without a usable link.
+        is_cut: whether only the beginning of the body was read.
+    """
+
+    title: str | None = None
+    items: tuple[FeedItem, ...] = ()
+    children: tuple[SitemapChild, ...] = ()
+    ttl: float | None = None
+    skip_hours: tuple[int, ...] = ()
+    skip_days: tuple[int, ...] = ()
+    unread: int = 0
+    unlinked: int = 0
+    is_cut: bool = False
+
+
+def read_source(body: bytes, content_type: str | None, url: str, how: Reading) -> ReadSource:
+    """Read the body of a source.
+
+    Args:
+        body: decompressed body of the response.
+        content_type: value of the header Content-Type.
+        url: address of the response; relative links refer to it.
+        how: what to read.
+
+    Raises:
+        WebError: NOT_A_FEED: the body is not a source of this kind.
+    """
+    if how.kind is SourceKind.SITEMAP:
+        return _read_sitemap(body, url, how)
+    if how.kind is SourceKind.SECTION:
+        links = find_links(body, content_type, url)
+        return ReadSource(items=links, is_cut=how.is_cut)
+    feed = parse_feed(
+        body,
+        content_type,
+        url,
+        max_items=how.max_items,
+        with_former=how.with_former,
+        with_content=how.with_content,
+        is_cut=how.is_cut,
+    )
+    return ReadSource(
+        title=feed.title,
+        items=feed.items,
+        ttl=feed.ttl,
+        skip_hours=feed.skip_hours,
+        skip_days=feed.skip_days,
+        unread=feed.truncated,
+        unlinked=feed.skipped,
+        is_cut=how.is_cut,
+    )
+
+
+def _read_sitemap(body: bytes, url: str, how: Reading) -> ReadSource:
+    found = parse_sitemap(body, url, taken_after=how.taken_after)
+    if found.kind is SitemapKind.FEED:
+        raise WebError(
+            Trouble.NOT_A_FEED, "the body is a feed, not a sitemap; add it as a feed instead"
+        )
+    return ReadSource(
+        items=found.items,
+        children=found.children,
+        unread=found.counts.beyond_limit,
+        unlinked=found.counts.unlinked + found.counts.other_host,
+        is_cut=found.is_cut or how.is_cut,
+    )
