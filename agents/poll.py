@@ -34,6 +34,7 @@ from agents.stage import OURS, Stage
 from agents.telemetry.logs import log
 from models import feed as feeds
 from models import poll_outcome as outcomes
+from urltree.crawl.decisions.feed.address import has_credentials, mask_credentials
 from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.feed_state import FeedState, add_again, new_feed_state
 from urltree.crawl.decisions.poll.interval import PollRules
@@ -76,7 +77,8 @@ class Poll(Stage):
         )
         self._sender = NewItemSender(self, self.rows, self._schemes)
         self._answers: dict[FeedKey, asyncio.Task[None]] = {}  # the newest answer of each feed
-        self._parts: dict[FeedKey, tuple[PolledItem, ...]] = {}  # items of earlier parts
+        # Answers of which the last part is missing: poll, number of parts, their items
+        self._parts: dict[FeedKey, tuple[tuple[int, float], int, tuple[PolledItem, ...]]] = {}
         self.polling = Polling(self, self.rows, self._schemes, clock)
         self.app.task(self.polling.run)
         self.app.before_stop = self.polling.stop
@@ -117,6 +119,12 @@ class Poll(Stage):
             await self.rows.delete(key, work)
             self.polling.remove(key)
             return
+        if has_credentials(url):
+            raise PageError(
+                Reason.MALFORMED,
+                f"key: {mask_credentials(url)} contains a user name or password; remove it, and "
+                "add it again without them and with --credentials",
+            )
         feed = feeds.decode(message.key, message.value)
         self._schemes.domain(url)
         now, state = self._clock(), self.rows.get(key)
@@ -162,21 +170,41 @@ class Poll(Stage):
     async def _apply_answer(self, key: FeedKey, answer: PollAnswer, work: Work) -> None:
         outcome, state = answer.outcome, self.rows.get(key)
         if state is None:
+            self._parts.pop(key, None)
             self.polling.schedule_next(key, outcome.sequence, None)
             return
         if answer.postponed_until is not None:
-            self.polling.schedule_next(key, outcome.sequence, state, answer.postponed_until)
+            until, ready_at = answer.postponed_until, answer.host_ready_at
+            self.polling.postpone(key, outcome.sequence, state, until, ready_at)
             return
         found = await self._sender.send(key[0], state, answer)
         if not await self.is_ours(work.message):
             return
         await self.rows.see(key[0], found, work)
-        polled = (*self._parts.pop(key, ()), *found.items)
-        if not answer.is_last:
-            self._parts[key] = polled
+        polled = self._join(key, answer, found.items)
+        if polled is None:
             return
         self._count(outcome)
         await self._apply_outcome(key, replace(found, items=polled), work, answer.host_ready_at)
+
+    def _join(
+        self, key: FeedKey, answer: PollAnswer, items: tuple[PolledItem, ...]
+    ) -> tuple[PolledItem, ...] | None:
+        """Return the items of all parts of an answer; None if the answer is not complete.
+
+        If another worker has read the first parts, the answer stays incomplete here: its items were
+        sent, but its outcome is not applied, so this worker asks for the feed again.
+        """
+        poll = answer.outcome.sequence, answer.outcome.at
+        before = self._parts.pop(key, None) if answer.part else (poll, 0, ())
+        if before is None or before[:2] != (poll, answer.part):
+            log.info("the first parts of an answer are missing; waiting for another", key=key)
+            return None
+        joined = (*before[2], *items)
+        if answer.is_last:
+            return joined
+        self._parts[key] = poll, answer.part + 1, joined
+        return None
 
     async def _apply_outcome(
         self, key: FeedKey, outcome: PollOutcome, work: Work, host_ready_at: float = 0.0

@@ -148,6 +148,8 @@ def _hasty(served: Served) -> dict[str, str]:
     return {
         "URLTREE_CONTACT": "mailto:sample@example.org",
         "URLTREE_CONNECT_TO": served.connect_to,
+        "URLTREE_REQUESTS_PER_ADDRESS": "1000",  # all sites are at one address
+        "URLTREE_REQUESTS_PER_DOMAIN_SECOND": "1000",
         "URLTREE_ALLOW_NETWORKS": f"{LOOPBACK}/32",
         "URLTREE_FETCH_CA_FILE": str(served.ca_file),
         "URLTREE_HOST_PAUSE": "0.02",

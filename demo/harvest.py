@@ -15,6 +15,7 @@ from models.dead_letter import DeadLetter
 from models.headers.names import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 from urltree.crawl.decisions.feed.address import feed_address
+from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollResult
 from urltree.page import microseconds
 
@@ -76,7 +77,10 @@ class Harvester:
         return (*unseen, *unended)
 
     def _poll(self, record: ConsumerRecord) -> None:
-        outcome = poll_outcome.decode(record.value)
+        answer = poll_outcome.decode(record.value)
+        if not isinstance(answer, PollAnswer) or not answer.is_last or answer.postponed_until:
+            return
+        outcome = answer.outcome
         self._polls[outcome.feed] += 1
         self._failing.pop(outcome.feed, None)
         if outcome.result in (PollResult.FAILED, PollResult.GONE):

@@ -9,7 +9,7 @@ A host is asked for nothing else while another owner is asked for its robots.txt
 
 from __future__ import annotations
 
-from agents.fetching.host_client import Ask, HostClient
+from agents.fetching.host_client import Ask, HostClient, PartitionLostError
 from agents.fetching.jobs import FetchStage, HostJob, SmallJob, host_of
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
@@ -24,7 +24,7 @@ from urltree.crawl.web.redirects import redirect_target
 from urltree.page import PageError, Reason
 
 _FILE = Ask(max_bytes=robots.MAX_BYTES, cut=True)
-_ANSWER = 120.0  # seconds after which another owner is asked again for a file
+_ANSWER = 45.0  # seconds after which the file is asked for again; shorter than park_seconds
 
 
 class AskedElsewhereError(Exception):
@@ -101,7 +101,19 @@ class RobotsRequester:
         target = _next_hop(result, job.redirects)
         if isinstance(target, str):
             return target
-        found = robots.interpret_robots(target or result, 0.0)
+        await self.answer(job, robots.interpret_robots(target or result, 0.0))
+        return None
+
+    async def answer(self, job: SmallJob, found: RobotsText | str) -> None:
+        """Send the robots.txt, or why there is none, to the owner of the host that redirected it.
+
+        Without an answer the pages of that host would wait, and its file would be asked for again.
+
+        Raises:
+            PartitionLostError: the host belongs to another worker now.
+        """
+        if not await self._stage.is_mine(job):
+            raise PartitionLostError
         request = HostRequest(
             purpose=Purpose.FILE_ANSWER,
             url=job.request.url,
@@ -111,7 +123,6 @@ class RobotsRequester:
             message=None if isinstance(found, RobotsText) else found,
         )
         await self._stage.ask(job, request, self._stage.domain_of(job.request.url))
-        return None
 
     async def receive(self, job: SmallJob) -> None:
         """Store the robots.txt that another owner has sent."""

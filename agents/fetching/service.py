@@ -27,7 +27,7 @@ from typing import Any
 from agents.fetching.feed_content import coverage_report, feed_page, is_from_feed
 from agents.fetching.host_client import HostClient, PartitionLostError
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import FetchStage, HostJob, PageJob, SmallJob
+from agents.fetching.jobs import FetchStage, HostJob, PageJob, SmallJob, host_of
 from agents.fetching.page_request import PageRequester, check_robots
 from agents.fetching.parsers import Parsers
 from agents.fetching.robots_request import AskedElsewhereError, RobotsRequester
@@ -124,6 +124,8 @@ class Fetching:
         try:
             await self._hosts.sweep(job.partition, job.domain, self._clock(), job.work)
             await self._queue(job)
+        except PartitionLostError:
+            return
         except BaseException:
             job.finish()
             raise
@@ -202,10 +204,15 @@ class Fetching:
             until = error.until
             self._waiting.queues.put_back(host, job)
         except PageError as error:
-            await self._refuse(job, error)
+            try:
+                await self._refuse(job, error)
+            except PartitionLostError:
+                return
         self._stage.report_progress()
         state = self._hosts.get(job.partition, job.domain, host)
         self._waiting.queues.done(host, max(until, state.next_request_at))
+        if until:
+            return  # the answer ends the pause, and the pages must be in the queue then
         for waiting in self._waiting.overflow(host, job):
             await self._place(waiting)
 
@@ -247,7 +254,17 @@ class Fetching:
         else:
             await self._publish(job, result)
 
+    def _is_expired(self, job: SmallJob) -> bool:
+        """Return whether a request has waited too long; finish it then: it was made again."""
+        if self._clock() - job.request.asked_at <= job.request.expires:
+            return False
+        self._metrics.expired_requests.inc()
+        job.finish()
+        return True
+
     async def _request_small(self, host: str, job: SmallJob) -> None:
+        if self._is_expired(job):
+            return
         if job.request.purpose is Purpose.FILE:
             moved = await self._robots.serve(job)
         else:
@@ -282,7 +299,16 @@ class Fetching:
         return [failure(job.request, self._clock(), WebError(trouble, message))]
 
     async def _answer(self, job: SmallJob, answer: PollAnswer) -> None:
-        ready_at = self._client.state(job).next_request_at
+        """Send a part of an answer.
+
+        Raises:
+            PartitionLostError: the host belongs to another worker now.
+        """
+        if not await self._stage.is_mine(job):
+            raise PartitionLostError
+        # `poll` applies this time to the host of the source, not to one behind a redirect.
+        is_first = job.host == host_of(job.first_url)
+        ready_at = self._client.state(job).next_request_at if is_first else 0.0
         await self._stage.answer(job, replace(answer, host_ready_at=ready_at))
 
     async def _publish(self, job: PageJob, page: Page) -> None:
@@ -341,6 +367,8 @@ class Fetching:
         if job.request.purpose is Purpose.SOURCE:
             for answer in self._failed(job, Trouble.REDIRECT, message):
                 await self._answer(job, answer)
+        else:
+            await self._robots.answer(job, f"{Trouble.REDIRECT}: {message}")
         job.finish()
 
     async def _retry_later(self, host: str, job: PageJob, error: TryLaterError) -> None:
@@ -375,26 +403,38 @@ class Fetching:
             await self._robots.receive(job)
             self._waiting.queues.resume(job.host, self._client.state(job).next_request_at)
             job.finish()
+            for waiting in self._waiting.overflow(job.host, job):
+                await self._place(waiting)
             return
-        if now - request.asked_at > request.expires:
-            self._metrics.expired_requests.inc()
-            job.finish()
+        if self._is_expired(job):
+            return
+        if self._waiting.is_closed:
+            await self._send_again(job)
             return
         ready_at = self._client.state(job).next_request_at
-        if request.purpose is Purpose.SOURCE and ready_at - now > _SOON:
-            outcome = outcome_of(request, now, PollResult.FAILED)
-            await self._answer(job, PollAnswer(outcome=outcome, postponed_until=ready_at))
+        if ready_at - now > _SOON:
+            await self._postpone(job, ready_at, now)
             job.finish()
             return
         self._waiting.queues.pause_until(job.host, ready_at)
         self._waiting.queues.add(job.host, job, now, is_small=True)
         self._wake.set()
 
+    async def _postpone(self, job: SmallJob, ready_at: float, now: float) -> None:
+        """Answer a request whose host rests, so that its record does not wait here."""
+        if job.request.purpose is Purpose.SOURCE:
+            outcome = outcome_of(job.request, now, PollResult.FAILED)
+            await self._answer(job, PollAnswer(outcome=outcome, postponed_until=ready_at))
+        else:
+            await self._robots.answer(job, f"host {job.host} may not be asked now")
+
     async def _place(self, job: HostJob) -> None:
         try:
             # `drain` may have sent the record again in the meantime
             if await self._stage.is_mine(job) and not job.future.done():
                 await self._queue(job)
+        except PartitionLostError:
+            return
         except PageError as error:
             await self._refuse(job, error)
 
@@ -407,8 +447,10 @@ class Fetching:
         job.finish()
 
     async def _refuse(self, job: HostJob, error: PageError) -> None:
-        if isinstance(job, SmallJob) and job.request.purpose is Purpose.SOURCE:
+        if not isinstance(job, SmallJob):
+            await self._stage.refuse(job, error.reason, error.message)
+        elif job.request.purpose is Purpose.SOURCE:
             await self._answer(job, failure(job.request, self._clock(), error))
         else:
-            await self._stage.refuse(job, error.reason, error.message)
+            await self._robots.answer(job, error.message)
         job.finish()

@@ -104,7 +104,24 @@ class Polling:
             host_ready_at: time before which the feed's host is not asked for another feed, in
                 seconds since 1970. The owner of the host keeps the host's pause itself.
         """
-        due = due_time(state)
+        self._end_poll(key, sequence, due_time(state), host_ready_at)
+
+    def postpone(
+        self, key: FeedKey, sequence: int, state: FeedState, until: float, host_ready_at: float
+    ) -> None:
+        """Schedule a poll again that was not carried out, because a host rests.
+
+        Args:
+            key: key of the feed.
+            sequence: sequence of the answer that was read from Kafka.
+            state: unchanged state of the feed.
+            until: time before which the host must not be asked, in seconds since 1970. The host may
+                be one behind a redirect, so the other feeds of the feed's own host do not wait.
+            host_ready_at: as in `schedule_next`.
+        """
+        self._end_poll(key, sequence, max(due_time(state), until), host_ready_at)
+
+    def _end_poll(self, key: FeedKey, sequence: int, due: float, host_ready_at: float) -> None:
         if self._queue.is_waiting_for(key, sequence):
             self._queue.put_back(key, due, host_ready_at)
         else:

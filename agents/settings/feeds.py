@@ -45,8 +45,8 @@ class FeedSettings(BaseModel):
     max_feed_bytes: int = Field(
         10 * MIB,
         gt=0,
-        description="Largest size of a feed after decompression, in bytes. The poll of a larger "
-        "feed fails.",
+        description="Largest size of a feed after decompression, in bytes. Only the beginning "
+        "of a larger feed is read.",
     )
     max_feed_items: int = Field(
         1_000,

@@ -84,6 +84,8 @@ def reaching(settings: Settings, server: FeedServer, **others: Any) -> Settings:
             "contact": "https://example.org/crawler",
             "allow_networks": "127.0.0.0/8",
             "connect_to": f"::127.0.0.1:{server.port}",
+            "requests_per_address": 1_000,
+            "requests_per_domain_second": 1_000,
             "host_pause": 0.01,
             **others,
         }

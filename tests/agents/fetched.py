@@ -41,7 +41,12 @@ def wanted(url: str, key: str | None = None, **fields: Any) -> Sent:
 
 def reaching(settings: Settings, pages: Web, **changes: Any) -> Settings:
     """Return settings with which a request to any host reaches this server."""
-    return settings.model_copy(update={"connect_to": (f"::127.0.0.1:{pages.port}",), **changes})
+    reach = {
+        "connect_to": (f"::127.0.0.1:{pages.port}",),
+        "requests_per_address": 1_000,
+        "requests_per_domain_second": 1_000,
+    }
+    return settings.model_copy(update={**reach, **changes})
 
 
 def fetch(settings: Settings, pages: Web, **changes: Any) -> Fetch:

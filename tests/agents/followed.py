@@ -83,9 +83,18 @@ async def polling(
 
     The requests reach the test's server.
     """
-    makes = partial(Poll, clock=clock), partial(FetchWithoutPages, clock=clock)
-    async with started(reaching(job, server), *makes) as [stage, _]:
+    async with polling_and_fetching(job, server, clock) as [stage, _]:
         yield stage
+
+
+@asynccontextmanager
+async def polling_and_fetching(
+    job: Settings, server: FeedServer, clock: Callable[[], float]
+) -> AsyncIterator[tuple[Any, Any]]:
+    """Run the same workers as `polling`, and yield both."""
+    makes = partial(Poll, clock=clock), partial(FetchWithoutPages, clock=clock)
+    async with started(reaching(job, server), *makes) as [poll, fetch]:
+        yield poll, fetch
 
 
 def titles(read_all: ReadAll) -> list[str | None]:

@@ -104,6 +104,8 @@ class GuardedJob:
             "contact": "https://example.org/crawler",
             "allow_networks": "127.0.0.0/8",
             "connect_to": f"::127.0.0.1:{self.web.port}",
+            "requests_per_address": "1000",
+            "requests_per_domain_second": "1000",
             "host_pause": "0.01",
         }
 

@@ -30,8 +30,8 @@ def test_a_feed_is_polled_when_it_is_due_and_its_host_is_free() -> None:
     assert due(queue, 10.0) == [A]
     assert due(queue, 1_000.0) == []
     assert (len(queue), queue.overdue) == (2, 1)
-    queue.begin(A, 1)
-    queue.mark_sent(A, 1_000.0)
+    queue.begin(A, 1, 1_000.0)
+    assert queue.asked == 1
     queue.put_back(A, 2_000.0, host_next_at=1_001.0)
     assert due(queue, 1_000.5) == []
     assert due(queue, 1_001.0) == [B]
@@ -51,20 +51,20 @@ def test_a_feed_in_work_is_not_scheduled_besides() -> None:
 
 
 def test_a_feed_whose_outcome_is_lost_comes_back() -> None:
-    """If no outcome of a poll arrives within LOST_AFTER seconds, the feed can be polled again.
+    """If no answer arrives within LOST_AFTER seconds, the feed can be asked for again.
 
-    The outcome may be lost in a rebalance, or because its record was refused.
+    The request or its answer may be lost in a rebalance, or because its record was refused.
     """
     queue = FeedQueue()
-    for key, host in ((A, "a.example"), (B, "b.example")):
-        queue.put(key, 0.0)
-        assert due(queue, 0.0, host) == [key]
-        queue.begin(key, 1)
-    queue.mark_sent(B, 0.0)
+    for key, host, at in ((B, "b.example", 0.0), (A, "a.example", 10.0)):
+        queue.put(key, at)
+        assert due(queue, at, host) == [key]
+        queue.begin(key, 1, at)
     assert queue.find_lost(LOST_AFTER) == []
     assert queue.find_lost(LOST_AFTER + 1) == [B]
     queue.put_back(B, LOST_AFTER + 1, LOST_AFTER + 1)
-    assert queue.find_lost(math.inf) == []
+    assert queue.find_lost(LOST_AFTER + 1) == []
+    assert queue.asked == 1
     assert due(queue, LOST_AFTER + 1, "b.example") == [B]
 
 
@@ -77,7 +77,7 @@ def test_only_the_outcome_of_the_poll_that_is_out_ends_it() -> None:
     queue.put(A, 0.0)
     assert not queue.is_waiting_for(A, 7)
     due(queue, 0.0)
-    queue.begin(A, 7)
+    queue.begin(A, 7, 0.0)
     assert queue.is_waiting_for(A, 7)
     assert not queue.is_waiting_for(A, 6)
 
@@ -99,9 +99,9 @@ def test_nothing_is_left_when_partitions_move() -> None:
     queue = FeedQueue()
     queue.put(A, 0.0)
     due(queue, 0.0)
-    queue.mark_sent(A, 0.0)
+    queue.begin(A, 1, 0.0)
     queue.put(B, 0.0)
     queue.clear()
-    assert len(queue) == 0
+    assert (len(queue), queue.asked) == (0, 0)
     assert queue.next_at(has_room=True) is None
     assert queue.find_lost(math.inf) == []

@@ -24,6 +24,7 @@ from tests.agents.followed import (
     FEED,
     HOST,
     SITE,
+    FetchWithoutPages,
     follow,
     polled,
     polling,
@@ -32,7 +33,7 @@ from tests.agents.followed import (
     titles,
 )
 from tests.agents.records import PARTITIONS, ReadAll
-from tests.agents.workers import run, until
+from tests.agents.workers import run, started, until
 
 pytestmark = pytest.mark.kafka
 
@@ -168,7 +169,7 @@ def test_validators_are_not_stored_before_the_items_are_safe(
 ) -> None:
     """If Kafka refuses an item, the worker ends without storing the validators of the poll.
 
-    So the next worker sends an unconditional request and gets the items again.
+    So the next worker reads the answer again, and its own request is unconditional.
     """
 
     async def scenario() -> None:
@@ -176,6 +177,7 @@ def test_validators_are_not_stored_before_the_items_are_safe(
             server.put(f"{HOST}/rss", rss("b", "a"), ETag="1")
             await follow(job)
             failures: list[BaseException] = []
+            asking = started(reaching(job, server), FetchWithoutPages)
             stage = Poll(reaching(job, server), failures.append)
             deliver, left = stage.app.producer.deliver, [1]
 
@@ -185,10 +187,12 @@ def test_validators_are_not_stored_before_the_items_are_safe(
                 return await deliver(topic, *record, **fields)
 
             stage.app.producer.deliver = failing
-            await stage.app.start()
-            await until(lambda: bool(failures))
-            state = state_of(stage)
-            await stage.app.stop()
+            async with asking:
+                await stage.app.start()
+                await until(lambda: bool(failures))
+                state = state_of(stage)
+                stage.delivery.clear()  # as when the process ends: it does not wait for the answer
+                await stage.app.stop()
             assert isinstance(failures[0], KafkaError)
             assert state is not None
             assert (state.sequence, state.etag) == (0, None)

@@ -5,19 +5,27 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agents.kafka.transport import Consumer
 from agents.poll import Poll
-from agents.polling.feed_request import PolledFeed
 from agents.settings.job import Settings
 from models.feed import Feed
 from tests.agents.feed_server import Clock, reaching, rss, serving
-from tests.agents.followed import ANOTHER_POLL, HOST, follow, polled, polling, publish, titles
+from tests.agents.followed import (
+    ANOTHER_POLL,
+    HOST,
+    FetchWithoutPages,
+    follow,
+    polled,
+    polling_and_fetching,
+    publish,
+    titles,
+)
 from tests.agents.records import ReadAll
 from tests.agents.workers import is_ready, run, started, until
-from urltree.crawl.decisions.poll.feed_state import FeedState
 from urltree.crawl.decisions.poll.outcome import PollResult
 
 pytestmark = pytest.mark.kafka
@@ -32,7 +40,7 @@ def job(job: Settings, tmp_path: Path) -> Settings:
 
 
 def answered(stage: Poll) -> int:
-    """Return the number of a worker's polls whose outcomes are in Kafka."""
+    """Return the number of polls whose outcomes a worker has read."""
     return int(sum(stage.metrics.polls.labels(str(result))._value.get() for result in PollResult))
 
 
@@ -69,9 +77,12 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
             for site in SITES:
                 server.put(f"{site}/rss", rss(site, host=site), ETag="1")
                 await publish(job, Feed(site=site, url=f"http://{site}/rss"))
-            async with started(first, make) as [one]:
+            asking = partial(FetchWithoutPages, clock=clock)
+            async with started(first, make, asking) as [one, _]:
+                assert isinstance(one, Poll)
                 await polled_by_all(1, one)
                 async with started(second, make) as [two]:
+                    assert isinstance(two, Poll)
                     await until(lambda: is_ready(one) and is_ready(two))
                     await until(lambda: 0 < len(one.polling._queue) < len(SITES))
                     await until(lambda: len(one.polling._queue) + len(two.polling._queue) == 24)
@@ -93,16 +104,16 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
 
 
 def test_a_worker_that_has_lost_its_session_asks_nobody(
-    job: Settings, monkeypatch: pytest.MonkeyPatch
+    job: Settings, monkeypatch: pytest.MonkeyPatch, read_all: ReadAll
 ) -> None:
-    """A worker without a Kafka session polls no feed, because another worker may own its feeds.
+    """A worker without a Kafka session asks for no feed, because another worker may own its feeds.
 
     The worker continues when Kafka responds again.
     """
 
     async def scenario() -> None:
         clock = Clock()
-        async with serving() as server, polling(job, server, clock) as stage:
+        async with serving() as server, polling_and_fetching(job, server, clock) as [stage, _]:
             server.put(f"{HOST}/rss", rss("a"))
             await follow(job)
             await polled(stage, 1)
@@ -110,38 +121,49 @@ def test_a_worker_that_has_lost_its_session_asks_nobody(
                 lost.setattr(Consumer, "has_session", False)
                 clock.ahead += ANOTHER_POLL
                 await asyncio.sleep(1.5)
+                assert stage.polling._queue.asked == 0
                 assert len(server.requests) == 1
             await polled(stage, 2)
 
     run(scenario())
+    assert len(read_all("requests")) == 2
 
 
-def test_what_is_answered_after_the_session_was_lost_is_asked_again(
+def test_what_is_answered_after_the_session_was_lost_is_sent_when_it_is_back(
     job: Settings, monkeypatch: pytest.MonkeyPatch, read_all: ReadAll
 ) -> None:
-    """A worker that loses its session during a poll sends no result; the feed is polled again."""
+    """A worker of fetch that loses its session during a request sends no answer without it.
+
+    If the host still belongs to the worker when Kafka responds again, the worker sends the answer
+    then; nobody asks the host a second time.
+    """
 
     async def scenario() -> None:
-        async with serving() as server, polling(job, server, Clock()) as stage:
+        async with serving() as server, polling_and_fetching(job, server, Clock()) as stages:
+            stage, fetch = stages
             server.put(f"{HOST}/rss", rss("a"))
-            await until(lambda: stage.polling._requester is not None)
-            ask, is_lost = stage.polling._requester.request, asyncio.Event()
+            parse, is_lost = fetch.fetching._parsers.parse, asyncio.Event()
+            deliver, sent = fetch.deliver, list[str]()
 
-            async def slow(state: FeedState) -> PolledFeed:
-                asked = await ask(state)
-                if not is_lost.is_set():
-                    monkeypatch.setattr(Consumer, "has_session", False)
-                    is_lost.set()
-                return asked
+            async def losing(*body: Any) -> Any:
+                found = await parse(*body)
+                monkeypatch.setattr(Consumer, "has_session", False)
+                is_lost.set()
+                return found
 
-            stage.polling._requester.request = slow
+            async def noted(topic: str, *record: Any) -> Any:
+                sent.append(topic)
+                return await deliver(topic, *record)
+
+            fetch.fetching._parsers.parse, fetch.deliver = losing, noted
             await follow(job)
             await is_lost.wait()
             await asyncio.sleep(1)
-            assert not stage.metrics.items._value.get()
+            assert sent == []
             monkeypatch.undo()
             await polled(stage, 1)
-            assert len(server.requests) == 2
+            assert sent == ["poll-outcomes"]
+            assert len(server.requests) == 1
 
     run(scenario())
     assert titles(read_all) == ["a"]

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from agents.settings.job import Settings
-from tests.agents.followed import HOST, follow
+from models import host_request
+from tests.agents.followed import HOST, SITE, follow
+from tests.agents.records import ReadAll
 from tests.agents.test_worker import PATIENCE, wait_for, worker
 
 pytestmark = pytest.mark.kafka
@@ -37,26 +39,36 @@ def wait_for_metric(url: str, line: str) -> None:
         time.sleep(0.1)
 
 
-def test_a_worker_stops_in_order_in_the_middle_of_a_poll(job: Settings, tmp_path: Path) -> None:
-    """SIGTERM ends a worker during a poll; it does not wait for the server's response."""
+def test_a_worker_asks_the_owners_of_hosts_alone_and_stops_in_order(
+    job: Settings, tmp_path: Path, read_all: ReadAll
+) -> None:
+    """A worker of `poll` opens no connection: it sends a request to the owner of the feed's host.
+
+    SIGTERM ends the worker while no answer has arrived.
+    """
     asyncio.run(follow(job, f"http://{HOST}/rss"))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings = {
             "contact": "https://example.org/crawler",
             "allow_networks": "127.0.0.0/8",
             "connect_to": f"::127.0.0.1:{silent.getsockname()[1]}",
-            **dict.fromkeys(("header_seconds", "total_seconds"), str(10 * PATIENCE)),
         }
         with worker("poll", tmp_path, **settings) as (process, url):
             assert wait_for(f"{url}/readyz", 200) == "ready\n"
-            silent.settimeout(PATIENCE)
-            connection, _ = silent.accept()
-            with connection:
-                assert connection.recv(4096).startswith(b"GET /rss HTTP/1.1\r\n")
-                for line in ("feeds 1.0", "feeds_overdue 0.0", "lag 0.0", "in_flight 0.0"):
-                    wait_for_metric(url, line)
-                process.send_signal(signal.SIGTERM)
-                _, errors = process.communicate(timeout=2 * PATIENCE)
-        assert process.returncode == 0
+            deadline = time.monotonic() + PATIENCE
+            while not (found := read_all("requests")):
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            for line in ("feeds 1.0", "feeds_overdue 0.0", "lag 0.0", "in_flight 0.0"):
+                wait_for_metric(url, line)
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=2 * PATIENCE)
+        silent.settimeout(0.0)
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+    assert process.returncode == 0
     assert "shutdown_seconds are over" not in errors
     assert "Traceback" not in errors
+    (record,) = found
+    request = host_request.decode(record.value)
+    assert (request.url, request.sequence, record.key) == (f"http://{HOST}/rss", 1, SITE.encode())

@@ -4,64 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
 from agents.fetching.hosts import Hosts
-from agents.fetching.jobs import FetchJob
+from agents.fetching.jobs import PageJob
 from agents.fetching.waiting import ParkedPages, WaitingPages
 from agents.stage import OURS
 from agents.telemetry.metrics import Metrics
 from models.fetch import FetchRequest
+from tests.agents.requesting import FakeStage, FakeTable, FakeWork
 from urltree.crawl.decisions.host.host_state import HOUR, HostState
 from urltree.page import PageError, Reason
 
 PARK = 60.0
 EACH = 2.0
-
-
-@dataclass
-class Message:
-    """Fake of a Kafka message in partition 3."""
-
-    partition: int = 3
-
-
-class FakeWork:
-    """Fake work of a record that does not wait for sends."""
-
-    message = Message()
-
-    def wait_for(self, future: object) -> None:
-        """Do nothing."""
-
-
-@dataclass
-class FakeStage:
-    """Fake stage that records the pages that were sent again."""
-
-    sent: list[FetchRequest] = field(default_factory=list)
-    full: bool = False
-
-    async def send_again(self, job: FetchJob, fetch: FetchRequest, domain: str) -> None:  # noqa: ARG002
-        """Record a page that was sent again."""
-        self.sent.append(fetch)
-
-    def is_full(self) -> bool:
-        """Return whether the test has declared the stage full."""
-        return self.full
-
-
-class FakeTable:
-    """Fake table without rows that drops all writes."""
-
-    def get(self, *_: object) -> None:
-        """Return no row."""
-
-    async def put(self, *_: object) -> None:
-        """Drop the row."""
 
 
 class Waiting:
@@ -80,13 +39,13 @@ class Waiting:
             lambda: self.now,
         )
 
-    async def add(self, count: int = 1, **fields: Any) -> list[FetchJob]:
+    async def add(self, count: int = 1, **fields: Any) -> list[PageJob]:
         """Add `count` pages of one host to the waiting pages."""
         loop = asyncio.get_running_loop()
         work = cast("Any", FakeWork())
         url = "http://news.example/{}"
         fetches = [FetchRequest(url=url.format(n), **fields) for n in range(count)]
-        jobs = [FetchJob(work, "", f, "news.example", loop.create_future()) for f in fetches]
+        jobs = [PageJob(work, "", "news.example", loop.create_future(), fetch=f) for f in fetches]
         for job in jobs:
             await self.places.place(job)
         return jobs
@@ -96,7 +55,7 @@ class Waiting:
         state = HostState(host="news.example", **fields)
         await self.hosts.put(3, "news.example", state, self.now, cast("Any", FakeWork()))
 
-    async def left(self) -> list[FetchJob]:
+    async def left(self) -> list[PageJob]:
         """Take out the parked pages that are due, place each of them anew, and return them."""
         jobs = self.places.take_due()
         for job in jobs:

@@ -16,6 +16,7 @@ from models import fetch, poll_outcome
 from models.dead_letter import DeadLetter, Record
 from models.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN, Headers
+from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
 from urltree.crawl.decisions.response import Trouble
 
@@ -105,7 +106,10 @@ def test_an_invalid_address_is_counted_too() -> None:
 
 
 def test_a_feed_fails_until_a_poll_succeeds() -> None:
-    """A feed is failing if its last poll failed. A later poll that succeeds ends this."""
+    """A feed is failing if its last poll failed. A later poll that succeeds ends this.
+
+    An answer in several parts is one poll; one that was postponed is none.
+    """
     failed = PollOutcome(
         site="a.example",
         feed=FEED,
@@ -116,10 +120,16 @@ def test_a_feed_fails_until_a_poll_succeeds() -> None:
         message="no name",
     )
     good = replace(failed, result=PollResult.UNCHANGED, trouble=None, sequence=2)
-    outcomes = [_Record("poll-outcomes", 0, poll_outcome.encode(one)) for one in (failed, good)]
-    harvester = _harvester(outcomes[0])
+    harvester = _harvester(
+        _Record("poll-outcomes", 0, poll_outcome.encode(PollAnswer(outcome=failed)))
+    )
     assert harvester.harvest() == Harvest(feeds=1, polls=1, failing={FEED: "dns: no name"})
-    harvester.take("poll-outcomes", outcomes[1])
+    for answer in (
+        PollAnswer(outcome=good, is_last=False),
+        PollAnswer(outcome=failed, postponed_until=9.0),
+        PollAnswer(outcome=good, part=1),
+    ):
+        harvester.take("poll-outcomes", _Record("poll-outcomes", 1, poll_outcome.encode(answer)))
     assert harvester.harvest() == Harvest(feeds=1, polls=2)
 
 

@@ -94,6 +94,8 @@ class FeedSites:
         """Return settings that connect workers to these sites only, with long timeouts."""
         return {
             "connect_to": f"::127.0.0.1:{self.port}",
+            "requests_per_address": "1000",  # all sites are at one address
+            "requests_per_domain_second": "1000",
             "allow_networks": "127.0.0.0/8",
             **dict.fromkeys(("connect_seconds", "header_seconds", "read_seconds"), 60),
         }

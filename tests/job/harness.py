@@ -51,7 +51,7 @@ RUNNER = Path(__file__).with_name("runner.py")
 PATIENCE = 300.0  # longest wait in seconds; on a busy machine, tests took 20 times as long as usual
 READS = {
     "poll": ("feeds", "poll-outcomes"),
-    "fetch": ("fetches",),
+    "fetch": ("fetches", "requests"),
     "normalize": ("raw-html",),
     "extract": ("documents",),
 }

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from agents.commands.feeds.options import OPTION_FIELDS
 from models.feed import Feed, decode, split_key
+from urltree.crawl.decisions.poll.source_options import Content, SourceKind, SourceOptions
 from urltree.page import MAX_META_BYTES, PageError, Reason
 
 SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/feeds.json").read_bytes())
@@ -19,12 +21,26 @@ KEY = b"example.org https://example.org/rss"
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 names = words.filter(lambda word: " " not in word)
+seconds = st.none() | st.floats(1, 1e6)
+options = st.builds(
+    SourceOptions,
+    kind=st.sampled_from(SourceKind),
+    content=st.sampled_from(Content),
+    interval_min=seconds,
+    interval_max=seconds,
+    is_paused=st.booleans(),
+    is_only_new=st.booleans(),
+    first_poll_max=st.none() | st.integers(0, 9),
+    credentials=st.none() | st.just("example.org"),
+    are_credentials_for_pages=st.booleans(),
+)
 feeds = st.builds(
     Feed,
     site=names,
     url=names,
     title=st.none() | words,
     meta=st.dictionaries(words, words, max_size=5),
+    options=options,
 )
 
 
@@ -39,7 +55,8 @@ def test_a_feed_survives_the_wire(feed: Feed) -> None:
 
 def test_the_schema_has_every_field_that_is_not_in_the_key() -> None:
     """The schema has exactly the fields of a feed that are not in the key."""
-    assert set(SCHEMA["properties"]) == {"schema", *Feed.__slots__} - {"site", "url"}
+    in_key, options = {"site", "url", "options"}, set(OPTION_FIELDS)
+    assert set(SCHEMA["properties"]) == {"schema", *Feed.__slots__} - in_key | options
 
 
 def test_the_bytes_are_pinned() -> None:

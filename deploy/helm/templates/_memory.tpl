@@ -4,8 +4,8 @@ partitions per pod:
   limit × 0.9  ≥  96 MiB                          the interpreter and its libraries (75 to 93 MB)
                 + in_flight_bytes                  records in flight
                 + 8 × max_page_bytes               the largest page: its text, tree and blocks (6 ×)
-                + per stage: `extract` 93 MiB with `metadata`; `poll` 64 MiB per parser;
-                  `fetch` and `poll` 32 MiB for responses
+                + per stage: `extract` 93 MiB with `metadata`; `fetch` 64 MiB per parser and 32 MiB
+                  for responses
                 + stores × (24 MiB write buffers + block_cache_bytes)
                 + trees_bytes                      `extract`
 
@@ -52,8 +52,7 @@ remain when one worker is lost. */}}
 {{- $fixed = add $fixed (default (mul 32 $mib) $merged.in_flight_bytes) -}}
 {{- $fixed = add $fixed (mul 8 (default (mul 10 $mib) $merged.max_page_bytes)) -}}
 {{- if and (eq .name "extract") $merged.metadata }}{{ $fixed = add $fixed (mul 93 $mib) }}{{ end -}}
-{{- if eq .name "poll" }}{{ $fixed = add $fixed (mul 64 $mib (default 1 $merged.parsers)) }}{{ end -}}
-{{- if has .name (list "poll" "fetch") }}{{ $fixed = add $fixed (mul 32 $mib) }}{{ end -}}
+{{- if eq .name "fetch" }}{{ $fixed = add $fixed (mul 64 $mib (default 1 $merged.parsers)) (mul 32 $mib) }}{{ end -}}
 {{- add $fixed (mul 24 $mib (include "urltree.memory.stores" . | int)) -}}
 {{- end -}}
 

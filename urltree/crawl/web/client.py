@@ -85,11 +85,18 @@ class _Request:
 
 @dataclass(slots=True)
 class _HeldSlot:
-    """A slot that a caller of `WebClient.slot` holds, and the route that was found for it."""
+    """A slot that a caller of `WebClient.slot` holds, and the route that was found for it.
 
-    client: WebClient
+    Attributes:
+        client: client to which the slot belongs; None after the end of the context.
+        is_free: whether a request may use the slot. Tasks that the caller starts see the slot, too,
+            but only one request at a time has it, and none after its end.
+    """
+
+    client: WebClient | None
     slot: AddressSlot
-    route: Route | WebError | None
+    route: Route | WebError | None = None
+    is_free: bool = True
 
 
 _held: ContextVar[_HeldSlot | None] = ContextVar("held", default=None)
@@ -163,7 +170,7 @@ class WebClient:
 
         A URL that cannot be requested raises no error here. `get` raises it.
         """
-        held = _HeldSlot(self, AddressSlot(self._addresses), None)
+        held = _HeldSlot(self, AddressSlot(self._addresses))
         token = _held.set(held)
         try:
             try:
@@ -174,6 +181,7 @@ class WebClient:
             yield
         finally:
             _held.reset(token)
+            held.client = None
             held.slot.leave()
 
     async def get(  # noqa: PLR0913 - the properties of a request, passed by name
@@ -221,16 +229,25 @@ class WebClient:
             without_credentials(url), address, headers, max_bytes, wants, cut, cookies
         )
         held = _held.get()
-        if held is not None and held.client is self:
-            route, held.route = held.route, None
-            if isinstance(route, Route) and route.origin != address.origin():
-                route = None
-            return await self._follow_route(request, held.slot, route)
+        if held is not None and held.client is self and held.is_free:
+            return await self._use_slot(request, held)
         slot = AddressSlot(self._addresses)
         try:
             return await self._follow_route(request, slot, None)
         finally:
             slot.leave()
+
+    async def _use_slot(self, request: _Request, held: _HeldSlot) -> Response:
+        route, held.route = held.route, None
+        if isinstance(route, Route) and route.origin != request.address.origin():
+            route = None
+        held.is_free = False
+        try:
+            return await self._follow_route(request, held.slot, route)
+        finally:
+            held.is_free = True
+            if held.client is None:
+                held.slot.leave()
 
     async def _follow_route(
         self, request: _Request, slot: AddressSlot, route: Route | WebError | None

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 from aiohttp import AddrInfoType
@@ -55,6 +56,8 @@ _BAD_PORTS = frozenset(
         *(6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
     }
 )
+
+_CACHED_ADDRESSES = 8_192  # a check takes 20 µs
 
 
 @dataclass(slots=True)
@@ -92,6 +95,7 @@ class Guard:
 
     def __init__(self, allowed: Sequence[Network] = ()) -> None:
         self._allowed = tuple(allowed)
+        self._is_allowed = lru_cache(maxsize=_CACHED_ADDRESSES)(self._check)
 
     @contextmanager
     def watch(
@@ -135,18 +139,19 @@ class Guard:
 
         An IPv6 address that contains an IPv4 address (IPv4-mapped) is checked as the IPv4 address.
         """
-        if not self.allows_port(port):
-            return False
+        return self.allows_port(port) and self._is_allowed(address)
+
+    def allows_port(self, port: int) -> bool:
+        """Return whether connections to a port are allowed."""
+        return port not in _BAD_PORTS
+
+    def _check(self, address: str) -> bool:
         ip = ip_address(address.partition("%")[0])
         if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
             ip = ip.ipv4_mapped
         return is_public(ip) or any(
             ip in network for network in self._allowed if network.version == ip.version
         )
-
-    def allows_port(self, port: int) -> bool:
-        """Return whether connections to a port are allowed."""
-        return port not in _BAD_PORTS
 
 
 def is_public(ip: IPv4Address | IPv6Address) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
+import zstandard
 
 from urltree.crawl.decisions.host.host_state import (
     DAY,
@@ -12,9 +16,12 @@ from urltree.crawl.decisions.host.host_state import (
     HostStateError,
     Politeness,
     RobotsText,
+    SchemeRest,
     retry_at,
+    retry_refused_at,
     update_after_response,
     update_after_robots,
+    update_after_tdmrep,
 )
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
@@ -71,12 +78,12 @@ def test_a_host_that_asks_for_rest_gets_it_at_once(status: int) -> None:
 
 
 def test_retry_after_is_obeyed_up_to_a_bound() -> None:
-    """The host waits exactly as long as Retry-After says, but at most six hours."""
+    """The host waits exactly as long as Retry-After says, but at most seven days."""
     asked = update_after_response(HOST, answer(503), NOW, RULES, retry_after=7.0)
     assert asked.next_request_at == NOW + 7.0
     assert (
         update_after_response(HOST, answer(503), NOW, RULES, retry_after=365 * DAY).next_request_at
-        == NOW + 6 * HOUR
+        == NOW + 7 * DAY
     )
 
 
@@ -180,3 +187,189 @@ def test_a_row_of_which_nothing_holds_any_more_is_forgotten() -> None:
     assert not update_after_robots(host, "https", RobotsText(404, NOW + 9 * DAY), NOW).is_forgotten(
         NOW + 31 * DAY
     )
+
+
+def refused(*pages: str | None, status: int = 403, **more: Any) -> HostState:
+    """Return the state of a host that answers requests for pages with a status."""
+    host = HOST
+    for number, page in enumerate(pages):
+        host = update_after_response(host, answer(status), NOW + number, RULES, page=page, **more)
+    return host
+
+
+def test_the_third_refused_page_rests_the_host() -> None:
+    """The third 403 in a row from different pages rests the host as a 429 does, then for longer."""
+    assert refused("a", "b").next_request_at == NOW + 2
+    rested = refused("a", "b", "c")
+    assert rested.is_refusing
+    assert MINUTE <= rested.backoff_until - (NOW + 2) <= 1.25 * MINUTE
+    again = refused("a", "b", "c", "c")
+    assert 2 * MINUTE <= again.backoff_until - (NOW + 3) <= 2.5 * MINUTE
+
+
+def test_a_page_that_is_refused_again_counts_once() -> None:
+    """One page that is forbidden for ever does not rest its host."""
+    assert refused("a", "a", "b", "a", "b", "a").backoff_until == 0.0
+
+
+@pytest.mark.parametrize(("status", "page"), [(404, "a"), (403, None), (401, "a"), (410, "a")])
+def test_other_answers_rest_no_host(status: int, page: str | None) -> None:
+    """A missing page rests no host, and a feed that is forbidden says nothing about the pages."""
+    pages = [page and f"{page}{number}" for number in range(9)]
+    assert refused(*pages, status=status).backoff_until == 0.0
+
+
+def test_a_403_that_is_a_wall_rests_the_host_at_once() -> None:
+    """A wall with status 403 rests the host at its first answer, for the time of Retry-After."""
+    assert MINUTE <= refused("a", is_wall=True).backoff_until - NOW <= 1.25 * MINUTE
+    assert refused("a", is_wall=True, retry_after=DAY).backoff_until == NOW + DAY
+    assert refused("a", is_wall=True, status=200).backoff_until == 0.0
+
+
+@pytest.mark.parametrize(
+    ("between", "rests"),
+    [
+        (answer(200), False),
+        (answer(404), False),
+        (answer(304), False),
+        (Response("https://news.example/", 301, {"location": "/x"}, b"", 0.1), True),
+        (TIMEOUT, True),
+        (answer(500), True),
+    ],
+)
+def test_a_page_ends_the_row_of_refusals(between: Response | WebError, rests: bool) -> None:
+    """A row of refusals ends with any other answer to a page; redirects and failures are none."""
+    host = update_after_response(refused("a", "b"), between, NOW + 2, RULES, page="x")
+    host = update_after_response(host, answer(403), NOW + 3, RULES, page="c")
+    assert (host.backoff_until > NOW) is rests
+
+
+def test_an_answer_to_a_feed_leaves_the_row_of_refusals() -> None:
+    """A host that serves its feeds and refuses its pages rests."""
+    host = update_after_response(refused("a", "b"), answer(200), NOW + 2, RULES)
+    host = update_after_response(host, answer(403), NOW + 3, RULES, page="c")
+    assert host.backoff_until > NOW
+
+
+def test_pages_of_a_host_that_refuses_wait_for_a_day() -> None:
+    """A host that refuses is given up after a day, so that each page gets its four attempts."""
+    host = replace(refused("a", "b", "c", "d"), backoff_until=NOW + 3 * DAY)
+    assert not host.is_given_up(NOW + 23 * HOUR)
+    assert host.is_given_up(NOW + 25 * HOUR)
+
+
+def test_a_single_long_retry_after_gives_up_no_page() -> None:
+    """Pages wait for a host that asked for a long rest; it has not failed for hours."""
+    host = update_after_response(HOST, answer(429), NOW, RULES, retry_after=3 * DAY)
+    assert not host.is_given_up(NOW + 2 * DAY)
+
+
+def tls_failures(times: int, scheme: str = "https") -> HostState:
+    """Return the state of a host after requests that failed because of its certificate."""
+    host = HOST
+    for number in range(times):
+        error = WebError(Trouble.TLS, "certificate has expired")
+        host = update_after_response(host, error, NOW + number, RULES, scheme=scheme)
+    return host
+
+
+def test_a_bad_certificate_rests_its_scheme_alone() -> None:
+    """The third TLS failure in a row rests https, and pages with http are requested."""
+    assert tls_failures(2).ready_at("https") == NOW + 2
+    host = tls_failures(3)
+    assert MINUTE <= host.ready_at("https") - (NOW + 2) <= 1.25 * MINUTE
+    assert host.ready_at("http") == host.next_request_at == NOW + 3
+    assert 2 * MINUTE <= tls_failures(4).ready_at("https") - (NOW + 3) <= 2.5 * MINUTE
+    assert tls_failures(40).ready_at("https") <= NOW + 39 + 6 * HOUR
+
+
+def test_a_scheme_that_answers_is_ready() -> None:
+    """A response ends the back-off of its own scheme only."""
+    host = tls_failures(5)
+    other = update_after_response(host, answer(200), NOW + 9, RULES, scheme="http")
+    assert other.ready_at("https") == host.ready_at("https")
+    good = update_after_response(host, answer(200), NOW + 9, RULES, scheme="https")
+    assert good.resting == {}
+
+
+def test_pages_of_a_scheme_that_failed_for_hours_are_given_up() -> None:
+    """Pages of the scheme with the bad certificate are given up, those of the other wait."""
+    rest = SchemeRest(NOW + 8 * HOUR, 9, NOW)
+    host = replace(HOST, resting={"https": rest})
+    assert host.is_given_up(NOW + 7 * HOUR, "https")
+    assert not host.is_given_up(NOW + 7 * HOUR, "http")
+    assert not host.is_given_up(NOW + 5 * HOUR, "https")
+
+
+def test_new_fields_are_stored() -> None:
+    """A row has the new fields only if they are set, so that older releases can read the others."""
+    host = replace(
+        tls_failures(3),
+        refused=(1, 2**48 - 1),
+        tdmrep={"https": RobotsText(200, NOW, "[]")},
+    )
+    assert HostState.decode(host.encode()) == host
+    plain = zstandard.decompress(HOST.encode()[1:])
+    assert not any(name in plain for name in (b"refused", b"resting", b"tdmrep"))
+
+
+def test_times_of_a_wrong_clock_mean_none() -> None:
+    """Times that are later than now and the longest wait of their rule are not read."""
+    late = HostState(
+        host="news.example",
+        next_at=NOW + 30 * DAY,
+        backoff_until=NOW + 30 * DAY,
+        errors=3,
+        failing_since=NOW + 30 * DAY,
+        robots={"https": RobotsText(200, NOW + 31 * DAY)},
+        tdmrep={"https": RobotsText(200, NOW + 31 * DAY)},
+        resting={"https": SchemeRest(NOW + 30 * DAY, 3, NOW + 30 * DAY)},
+    )
+    assert HostState.decode(late.encode(), NOW) == HOST
+    assert HostState.decode(late.encode()) == late
+
+
+def test_times_within_their_rules_are_read() -> None:
+    """Times that the rules allow are kept."""
+    host = update_after_response(HOST, answer(429), NOW, RULES, retry_after=7 * DAY)
+    host = replace(host, robots={"https": RobotsText(200, NOW + DAY)})
+    host = replace(host, resting=tls_failures(9).resting)
+    assert HostState.decode(host.encode(), NOW + 9) == host
+
+
+def test_the_tdmrep_of_a_scheme_expires() -> None:
+    """A tdmrep.json is used until it expires; each scheme has its own."""
+    host = update_after_tdmrep(HOST, "https", RobotsText(404, NOW + DAY))
+    assert host.tdmrep_at("https", NOW) == RobotsText(404, NOW + DAY)
+    assert host.tdmrep_at("http", NOW) is None
+    assert host.tdmrep_at("https", NOW + DAY) is None
+
+
+def test_a_new_page_is_asked_for_again_after_404_and_403() -> None:
+    """A page is requested again after 5 minutes, 1 and 6 hours; then the answer is final."""
+    for status in (403, 404):
+        waits = [
+            retry_refused_at("u", status, n, NOW, is_first_poll=False, now=NOW) for n in range(4)
+        ]
+        for wait, least in zip(waits, (5 * MINUTE, HOUR, 6 * HOUR), strict=False):
+            assert wait is not None
+            assert least <= wait - NOW <= 1.25 * least
+        assert waits[3] is None
+
+
+@pytest.mark.parametrize(
+    ("status", "named_at", "is_first_poll"),
+    [
+        (410, NOW, False),
+        (401, NOW, False),
+        (404, None, False),
+        (404, NOW, True),
+        (404, NOW - DAY, False),
+        (404, NOW + 30 * DAY, False),
+    ],
+)
+def test_other_pages_are_refused_at_once(
+    status: int, named_at: float | None, is_first_poll: bool
+) -> None:
+    """The answer is final for other statuses, and for pages that are not or may not be new."""
+    assert retry_refused_at("u", status, 0, named_at, is_first_poll, NOW) is None

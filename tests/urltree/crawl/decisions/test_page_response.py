@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from urltree.crawl.decisions.host.page_response import (
+    StatusError,
     TryLaterError,
     WallError,
     check_response,
@@ -87,9 +88,9 @@ def test_some_answers_are_asked_again(status: int) -> None:
 @pytest.mark.parametrize("status", [304, 300, 400, 401, 403, 404, 410, 451])
 def test_other_errors_are_final(status: int) -> None:
     """A status that will not change raises PageError with the reason `http-status`."""
-    with pytest.raises(PageError) as caught:
+    with pytest.raises(StatusError) as caught:
         check_response(answer(status))
-    assert caught.value.reason is Reason.HTTP_STATUS
+    assert (caught.value.reason, caught.value.status) == (Reason.HTTP_STATUS, status)
 
 
 @pytest.mark.parametrize("status", [200, 203, 301, 308])
@@ -106,6 +107,15 @@ def test_a_wall_is_final_and_named() -> None:
     with pytest.raises(WallError) as caught:
         check_response(answer(503, cf_mitigated="challenge"))
     assert (caught.value.wall, caught.value.reason) == ("cloudflare", Reason.WALL)
+
+
+def test_a_paywall_stub_is_a_wall() -> None:
+    """A page whose paid part is missing raises a final error with the name of the wall."""
+    said = b'<script type="application/ld+json">{"isAccessibleForFree": false}</script>'
+    with pytest.raises(WallError) as caught:
+        check_response(answer(body=said + b"<p>Read on with a subscription."))
+    assert (caught.value.wall, caught.value.reason) == ("paywall-stub", Reason.WALL)
+    assert caught.value.message.startswith("the response is the wall 'paywall-stub'")
 
 
 @pytest.mark.parametrize(

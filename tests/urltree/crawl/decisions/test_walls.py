@@ -37,6 +37,7 @@ WALLS = [
     ("ddos-guard", 403, {"server": "ddos-guard"}, b"<title>DDoS-Guard</title>"),
     ("kasada", 429, {"x-kpsdk-ct": "0abc"}, b""),
     ("anubis", 200, {}, b'<script id="anubis_challenge" type="application/json">{}</script>'),
+    ("too-many-requests", 200, {}, b"<title>Too Many Requests</title><p>Please slow down."),
     ("consent", 302, {"location": "https://consent.google.com/ml?continue=a"}, b""),
     ("consent", 307, {"location": "https://guce.yahoo.com/consent?brandType=nonEu"}, b""),
     ("consent", 200, {}, b"<script src='https://cdn.privacy-mgmt.com/unified/a.js'></script>"),

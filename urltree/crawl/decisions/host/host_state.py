@@ -5,6 +5,10 @@
     429, 503         back-off at once: Retry-After, or else 1 min, then doubled up to 6 h
     other 5xx, or    back-off after the third failure in a row: 1 min, then doubled up to 6 h. So a
     no response      dead host with 10,000 waiting pages costs three timeouts instead of 10,000
+    403              back-off as after 429, at the third in a row from different pages, or at once
+                     if the response is a wall
+    TLS              back-off of the scheme after the third failure in a row: pages of the other
+                     scheme are requested
     no robots.txt    (5xx, 429, no response) back-off: 5 min, then doubled up to a day
 
 During the back-off of a host, no page of the host is requested. This does not count as a failed
@@ -18,23 +22,33 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import orjson
+import xxhash
 import zstandard
 
-from urltree.crawl.decisions.response import Response, WebError
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE, stable_fraction
 
 HOST_STATE_VERSION = 1
 
 _FIRST, _LONGEST = MINUTE, 6 * HOUR  # first and longest back-off
 _FIRST_ROBOTS, _LONGEST_ROBOTS = 5 * MINUTE, DAY  # back-off after failures of robots.txt requests
+_LONGEST_ASKED = 7 * DAY  # longest back-off that Retry-After causes
 _TOLERATED = 2  # largest number of failures in a row that cause no back-off
+_REFUSING = 3  # pages that the host refused in a row (403) from which on it backs off
 _FIRST_RETRY, _RETRY_FACTOR = MINUTE, 4.0  # retries of a page after 1, 4, 16, 64, 256 min
 _GIVE_UP = 6 * HOUR  # about the time from the first to the last attempt of a page
+# A page that was refused is requested again for seven hours; a host that refuses waits up to six.
+_GIVE_UP_REFUSING = DAY
+_REFUSAL_WAITS = (5 * MINUTE, HOUR, 6 * HOUR)  # retries of a new page after 404 and 403
+_NEW = DAY  # time since a page was named in which 404 and 403 are not final
 _KEPT = 30 * DAY  # a state that was not used for this time is deleted
+_LONGEST_FILE = DAY + HOUR  # a stored robots.txt is used for a day at most
 _BRIEF = 5.0  # seconds; a shorter pause ends before another worker can take over the partition
+_LONGEST_PAUSE = DAY  # a stored pause that ends later was written by a wrong clock
 _JITTER = 0.25  # largest share added to a wait, so that hosts on one server are not retried at once
 
 _MAX_ROW = 4 * 1024 * 1024  # bytes; enough for two robots.txt of 500 KiB each, with JSON escapes
+_ADDED = ("tdmrep", "refused", "resting")  # fields that releases before 0.3 do not know
 # MemoryError: zstd allocates the size that its header names, and a damaged header names any size.
 _DAMAGED = (ValueError, KeyError, TypeError, IndexError, AttributeError, MemoryError)
 
@@ -84,6 +98,21 @@ class RobotsText:
     body: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class SchemeRest:
+    """The back-off of one scheme of a host, after TLS failures.
+
+    Attributes:
+        until: end of the back-off, seconds since 1970; 0 if there is none.
+        errors: number of failures in a row.
+        since: time of the first of these failures.
+    """
+
+    until: float
+    errors: int
+    since: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostState:
     """The state of one host. Times are seconds since 1970.
@@ -97,6 +126,9 @@ class HostState:
         trouble: description of the last failure; None after a success.
         latency: seconds that the last response took.
         robots: robots.txt by scheme: http and https of a host have separate ones (RFC 9309, 2.3).
+        tdmrep: tdmrep.json by scheme; a status other than 2xx means that there is none.
+        refused: hashes of the pages to which the last answers were 403, each page once.
+        resting: back-offs of single schemes.
     """
 
     host: str
@@ -107,6 +139,9 @@ class HostState:
     trouble: str | None = None
     latency: float = 0.0
     robots: Mapping[str, RobotsText] = field(default_factory=dict)
+    tdmrep: Mapping[str, RobotsText] = field(default_factory=dict)
+    refused: tuple[int, ...] = ()
+    resting: Mapping[str, SchemeRest] = field(default_factory=dict)
 
     def differs(self, stored: HostState, now: float) -> bool:
         """Return whether the state must be stored for the next owner of the partition.
@@ -122,32 +157,94 @@ class HostState:
         """Time from which a request may be sent, seconds since 1970."""
         return max(self.next_at, self.backoff_until)
 
+    @property
+    def is_refusing(self) -> bool:
+        """Whether the host backs off because it refuses every page with 403."""
+        return len(self.refused) >= _REFUSING
+
+    def ready_at(self, scheme: str) -> float:
+        """Return the time from which a request with this scheme may be sent."""
+        rest = self.resting.get(scheme)
+        return max(self.next_request_at, rest.until if rest else 0.0)
+
     def robots_at(self, scheme: str, now: float) -> RobotsText | None:
         """Return the robots.txt that is valid at `now`; None if it must be requested."""
         found = self.robots.get(scheme)
         return found if found is not None and now < found.until else None
 
-    def is_given_up(self, now: float) -> bool:
+    def tdmrep_at(self, scheme: str, now: float) -> RobotsText | None:
+        """Return the tdmrep.json that is valid at `now`; None if it must be requested."""
+        found = self.tdmrep.get(scheme)
+        return found if found is not None and now < found.until else None
+
+    def is_given_up(self, now: float, scheme: str | None = None) -> bool:
         """Return whether the pages of the host are refused and do not wait any more.
 
-        The result is True while the host backs off and has failed for more than six hours.
+        The result is True while the host backs off and has failed for more than six hours, or a day
+        if it has answered 403. A single failure with a long Retry-After does not give up its pages.
+
+        Args:
+            now: current time.
+            scheme: scheme of the page; its own back-off counts, too.
         """
-        since = self.failing_since
-        return since is not None and now - since > _GIVE_UP and now < self.backoff_until
+        rest = self.resting.get(scheme or "")
+        if rest is not None and now - rest.since > _GIVE_UP and now < rest.until:
+            return True
+        if self.failing_since is None or self.errors <= 1:
+            return False
+        longest = _GIVE_UP_REFUSING if self.is_refusing else _GIVE_UP
+        return now - self.failing_since > longest and now < self.backoff_until
 
     def is_forgotten(self, now: float) -> bool:
         """Return whether the state has expired, so that its row can be deleted."""
-        return (
-            now - max(self.next_request_at, *(r.until for r in self.robots.values()), 0.0) > _KEPT
+        ends = [file.until for file in (*self.robots.values(), *self.tdmrep.values())]
+        ends += [rest.until for rest in self.resting.values()]
+        return now - max(self.next_request_at, *ends, 0.0) > _KEPT
+
+    def bounded(self, now: float) -> HostState:
+        """Return the state without times that are later than their rule allows.
+
+        Such times were written by a wrong clock.
+
+        Args:
+            now: current time.
+        """
+        found = self
+        if self.next_at > now + _LONGEST_PAUSE:
+            found = replace(found, next_at=0.0)
+        if self.backoff_until > now + _LONGEST_ASKED:
+            found = replace(found, backoff_until=0.0)
+        if (self.failing_since or 0.0) > now:
+            found = replace(found, failing_since=None, errors=0)
+        return replace(
+            found,
+            robots=_soon(self.robots, now + _LONGEST_FILE),
+            tdmrep=_soon(self.tdmrep, now + _LONGEST_FILE),
+            resting={
+                scheme: rest
+                for scheme, rest in self.resting.items()
+                if rest.until <= now + _LONGEST_ASKED and rest.since <= now
+            },
         )
 
     def encode(self) -> bytes:
-        """Return the bytes of the row: its version, then JSON compressed by zstd."""
-        return bytes([HOST_STATE_VERSION]) + zstandard.compress(orjson.dumps(asdict(self)))
+        """Return the bytes of the row: its version, then JSON compressed by zstd.
+
+        Fields that older releases do not know are written only if they are set.
+        """
+        fields = asdict(self)
+        for name in _ADDED:
+            if not fields[name]:
+                del fields[name]
+        return bytes([HOST_STATE_VERSION]) + zstandard.compress(orjson.dumps(fields))
 
     @classmethod
-    def decode(cls, row: bytes) -> HostState:
+    def decode(cls, row: bytes, now: float | None = None) -> HostState:
         """Return the state in the bytes of a row.
+
+        Args:
+            row: bytes of the row.
+            now: current time, to drop times that are too late (`bounded`); None to keep all times.
 
         Raises:
             HostStateError: the row is damaged, or was written by another release.
@@ -157,8 +254,19 @@ class HostState:
                 raise ValueError(f"its version is {row[0]}, not {HOST_STATE_VERSION}")
             text = zstandard.decompress(row[1:], max_output_size=_MAX_ROW)
             fields: dict[str, Any] = orjson.loads(text)
-            robots = {scheme: RobotsText(**r) for scheme, r in fields.pop("robots").items()}
-            return cls(**fields, robots=robots)
+            found = cls(
+                **fields
+                | {
+                    "robots": _texts(fields["robots"]),
+                    "tdmrep": _texts(fields.get("tdmrep", {})),
+                    "refused": tuple(map(int, fields.get("refused", ()))),
+                    "resting": {
+                        scheme: SchemeRest(**rest)
+                        for scheme, rest in fields.get("resting", {}).items()
+                    },
+                }
+            )
+            return found if now is None else found.bounded(now)
         except (*_DAMAGED, zstandard.ZstdError) as error:
             raise HostStateError(
                 f"a row of table host_state cannot be read: {error}; it is damaged, or another "
@@ -175,6 +283,9 @@ def update_after_response(  # noqa: PLR0913 - the properties of a request, passe
     retry_after: float | None = None,
     crawl_delay: float | None = None,
     took: float = 0.0,
+    page: str | None = None,
+    scheme: str | None = None,
+    is_wall: bool = False,
 ) -> HostState:
     """Return the state of a host after a request.
 
@@ -187,18 +298,30 @@ def update_after_response(  # noqa: PLR0913 - the properties of a request, passe
         crawl_delay: seconds between requests that the host's robots.txt asks for.
         took: duration in seconds of a request without response. It counts like a latency, because
             the host may still be busy with this request.
+        page: address of the page in its feed. None if the request was for another file: its answer
+            does not show whether the host refuses pages.
+        scheme: scheme of the request; None if the caller does not know it.
+        is_wall: whether the response is a wall (`walls.py`).
     """
     if isinstance(result, WebError):
         paused = replace(host, next_at=now + rules.after(max(host.latency, took), crawl_delay))
         if not result.trouble.is_transient:
             return paused
+        if result.trouble is Trouble.TLS and scheme is not None:
+            return _rest_scheme(paused, scheme, now)
         return _record_failure(paused, now, str(result.trouble), tolerated=_TOLERATED)
     pause = rules.after(result.seconds, crawl_delay)
     paused = replace(host, latency=result.seconds, next_at=now + pause)
-    if result.status in (429, 503):
+    if scheme in host.resting:
+        others = {name: rest for name, rest in host.resting.items() if name != scheme}
+        paused = replace(paused, resting=others)
+    if page is not None:
+        paused = replace(paused, refused=_refused(host.refused, result, page))
+    is_refused = result.status == 403 and (is_wall or (page is not None and paused.is_refusing))
+    if result.status in (429, 503) or is_refused:
         failed = _record_failure(paused, now, f"status {result.status}")
         if retry_after is not None:
-            asked = min(max(retry_after, pause), _LONGEST)
+            asked = min(max(retry_after, pause), _LONGEST_ASKED)
             failed = replace(failed, backoff_until=now + asked)
         return failed
     if result.status >= 500:
@@ -222,6 +345,48 @@ def update_after_robots(
     return _record_failure(
         host, now, f"robots.txt: {result}", first=_FIRST_ROBOTS, longest=_LONGEST_ROBOTS
     )
+
+
+def update_after_tdmrep(host: HostState, scheme: str, file: RobotsText) -> HostState:
+    """Return the state of a host after a request for tdmrep.json.
+
+    Args:
+        host: state before the request.
+        scheme: scheme of the URL of tdmrep.json.
+        file: file, or the status that shows that there is none.
+    """
+    return replace(host, tdmrep={**host.tdmrep, scheme: file})
+
+
+def retry_refused_at(  # noqa: PLR0913, PLR0917 - fields of the record and of the answer
+    url: str,
+    status: int,
+    refusals: int,
+    named_at: float | None,
+    is_first_poll: bool,
+    now: float,
+) -> float | None:
+    """Return the time of the next request for a page that was answered by 404 or 403.
+
+    Some sites announce a page before all of their servers have it. So these answers are not final
+    while the page is new: the page is requested again after 5 minutes, 1 and 6 hours.
+
+    Args:
+        url: URL of the page.
+        status: status of the response.
+        refusals: number of such answers before this one.
+        named_at: time at which a poll found the page; None if it is unknown.
+        is_first_poll: whether this was the first poll of the feed, so that the page may be old.
+        now: current time, seconds since 1970.
+
+    Returns:
+        The time in seconds since 1970; None if the answer is final.
+    """
+    if status not in (403, 404) or refusals >= len(_REFUSAL_WAITS):
+        return None
+    if named_at is None or is_first_poll or not -HOUR <= now - named_at < _NEW:
+        return None
+    return now + _REFUSAL_WAITS[refusals] * _jitter(url, refusals)
 
 
 def retry_at(url: str, attempt: int, now: float) -> float:
@@ -251,6 +416,38 @@ def _record_failure(  # noqa: PLR0913
         return failed
     wait = first * 2.0 ** min(errors - tolerated - 1, 20) * _jitter(host.host, errors)
     return replace(failed, backoff_until=now + min(wait, longest))
+
+
+def _rest_scheme(host: HostState, scheme: str, now: float) -> HostState:
+    """Return the state after a TLS failure, which says nothing about the other scheme."""
+    known = host.resting.get(scheme)
+    errors, since = (known.errors + 1, known.since) if known else (1, now)
+    until = 0.0
+    if errors > _TOLERATED:
+        wait = _FIRST * 2.0 ** min(errors - _TOLERATED - 1, 20) * _jitter(host.host, errors)
+        until = now + min(wait, _LONGEST)
+    rest = SchemeRest(until, errors, since)
+    return replace(host, trouble=str(Trouble.TLS), resting={**host.resting, scheme: rest})
+
+
+def _refused(refused: tuple[int, ...], result: Response, page: str) -> tuple[int, ...]:
+    """Return the pages that were refused in a row. Redirects and failures do not end the row."""
+    if result.status == 403:
+        name = xxhash.xxh3_64_intdigest(page.encode(errors="replace")) >> 16
+        return refused if name in refused else (*refused, name)[-_REFUSING:]
+    return (
+        refused
+        if result.is_redirect or result.status in (408, 425, 429) or result.status >= 500
+        else ()
+    )
+
+
+def _soon(files: Mapping[str, RobotsText], latest: float) -> dict[str, RobotsText]:
+    return {scheme: file for scheme, file in files.items() if file.until <= latest}
+
+
+def _texts(files: Mapping[str, Mapping[str, Any]]) -> dict[str, RobotsText]:
+    return {scheme: RobotsText(**file) for scheme, file in files.items()}
 
 
 def _jitter(key: str, count: int) -> float:

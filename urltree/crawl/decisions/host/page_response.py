@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from urltree.crawl.decisions.host.head_links import find_head_links
+from urltree.crawl.decisions.host.page.paywall import is_paywall_stub
 from urltree.crawl.decisions.host.walls import find_wall
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 from urltree.page import MAX_META_BYTES, Page, PageError, Reason
@@ -47,18 +48,31 @@ class TryLaterError(Exception):
 
 
 class WallError(PageError):
-    """A wall instead of the page: a robot test or a demand for consent (`walls.py`).
+    """A wall instead of the page: a robot test, or a demand for consent, login or payment.
 
     Args:
-        wall: name of the wall.
+        wall: name of the wall (`walls.py`, `page/page_ends.py`, `page/paywall.py`).
+        status: status of the response.
+        message: explanation for people; None for the usual one.
+    """
+
+    def __init__(self, wall: str, status: int, message: str | None = None) -> None:
+        usual = f"the response is the wall {wall!r} instead of the page (status {status})"
+        super().__init__(Reason.WALL, message or usual)
+        self.wall = wall
+        self.status = status
+
+
+class StatusError(PageError):
+    """A status that is final, unless the page is new (`host_state.retry_refused_at`).
+
+    Args:
         status: status of the response.
     """
 
-    def __init__(self, wall: str, status: int) -> None:
-        super().__init__(
-            Reason.WALL, f"the response is the wall {wall!r} instead of the page (status {status})"
-        )
-        self.wall = wall
+    def __init__(self, status: int) -> None:
+        super().__init__(Reason.HTTP_STATUS, f"the response has status {status}")
+        self.status = status
 
 
 def wants_body(status: int, headers: Mapping[str, str]) -> bool:
@@ -79,7 +93,7 @@ def check_response(response: Response) -> None:
 
     Raises:
         WallError: the response is a wall.
-        PageError: `http-status`: the status is final.
+        StatusError: the status is final, unless the page is new.
         TryLaterError: the status is temporary, so the request may succeed later.
     """
     found = find_wall(response.status, response.headers, response.body)
@@ -90,7 +104,9 @@ def check_response(response: Response) -> None:
     if response.status in _TRANSIENT or response.status >= 500:
         raise TryLaterError(f"status {response.status}")
     if not 200 <= response.status < 300:
-        raise PageError(Reason.HTTP_STATUS, f"the response has status {response.status}")
+        raise StatusError(response.status)
+    if is_paywall_stub(response.body, response.headers.get("content-type")):
+        raise WallError("paywall-stub", response.status)
 
 
 def make_page(response: Response, page: Page, now: float, max_bytes: int) -> Page:

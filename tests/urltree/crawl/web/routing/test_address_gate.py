@@ -162,6 +162,27 @@ def test_a_slot_may_be_taken_before() -> None:
     asyncio.run(run())
 
 
+def test_two_requests_do_not_share_a_slot() -> None:
+    """While a request uses the slot of the context, a second request takes a slot of its own."""
+
+    async def run() -> None:
+        table = {name: [CROWDED] for name in ("a.example", "b.example", "c.example")}
+        async with (
+            holding(CROWDED) as server,
+            client_for(server, table, requests_per_address=2) as client,
+        ):
+            async with client.slot("http://a.example/page"):
+                tasks = [asyncio.create_task(get(client, host)) for host in table]
+                await until(lambda: CROWDED in client._addresses._waiting)
+                assert client._addresses.taken(CROWDED) == 2
+                server.release(CROWDED)
+                await asyncio.gather(*tasks)
+            assert server.most_at_once[CROWDED] == 2
+            assert not client._addresses._taken
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize(
     ("url", "trouble"),
     [("http://none.example/", Trouble.DNS), ("http://10.0.0.1/", Trouble.REFUSED_ADDRESS)],
