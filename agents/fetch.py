@@ -26,6 +26,7 @@ from faust.types.tuples import Message
 from agents.app import make_table
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import HostJob, PageJob, SmallJob
+from agents.fetching.page_checks import PageChecks
 from agents.fetching.service import Fetching
 from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.settings.job import Settings, SettingsError, require_contact
@@ -34,10 +35,12 @@ from agents.stage import Stage
 from models import fetch as fetches
 from models import host_request as requests
 from models import poll_outcome as outcomes
-from models import raw_html
+from models import raw_html, unchanged
 from models.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN
 from models.host_request import HostRequest, Purpose
+from models.unchanged import Unchanged
+from urltree.crawl.decisions.host.page_response import format_rfc3339
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.page import Page, PageError, Reason
 
@@ -64,8 +67,12 @@ class Fetch(Stage):
         require_contact(settings)
         _check_stall(settings)
         self.schemes = Schemes(settings)
-        self.hosts = Hosts(make_table(self.app, "host_state"))
-        self.fetching = Fetching(settings, self.hosts, self, self.metrics, clock)
+        self._clock = clock
+        self.hosts = Hosts(make_table(self.app, "host_state"), clock)
+        checks = PageChecks(
+            make_table(self.app, "host_pages"), make_table(self.app, "page_validators"), clock
+        )
+        self.fetching = Fetching(settings, self.hosts, checks, self, self.metrics, clock)
         self.app.before_wait = self._before_wait
         self.app.on_before_shutdown.connect(self._on_shutdown)
 
@@ -161,6 +168,13 @@ class Fetch(Stage):
         """Send what a request has shown to the owner of the source."""
         site = record.site if isinstance(record, PageReport) else record.outcome.site
         await self.send(job.work, "poll-outcomes", self.key(site), outcomes.encode(record))
+
+    async def end_unchanged(self, job: PageJob) -> None:
+        """Record that a page was asked for again and has not changed."""
+        at = format_rfc3339(self._clock())
+        record = Unchanged(url=job.fetch.url, origin=job.origin, at=at)
+        value = unchanged.encode(record)
+        await self.send(job.work, "unchanged", self.key(job.origin), value)
 
     async def refuse(self, job: HostJob, reason: Reason, text: str) -> None:
         """Send a record to the dead-letter topic."""

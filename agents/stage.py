@@ -35,13 +35,18 @@ from models.dead_letter import DeadLetter
 from models.headers.names import Headers
 from models.headers.signature import SIGNED_TOPICS, SignedRecord
 from urltree.crawl.decisions.host.host_state import HostStateError
+from urltree.crawl.decisions.host.page.host_pages import HostPagesError
+from urltree.crawl.decisions.host.page.validators import ValidatorsError
 from urltree.crawl.decisions.poll.feed_state import FeedStateError
 from urltree.page import PageError, Reason
 from urltree.site.row import RowError
 from urltree.site.seen import SeenError
 
 # Errors of Kafka or of stored state. They end the process, so that a replay recovers the records.
-OURS = (KafkaError, StoreError, RowError, SeenError, FeedStateError, HostStateError)
+OURS = (
+    *(KafkaError, StoreError, RowError, SeenError, FeedStateError, HostStateError),
+    *(HostPagesError, ValidatorsError),
+)
 
 _HEARTBEAT_WAIT = 0.1  # seconds between two checks for a heartbeat
 

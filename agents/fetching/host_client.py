@@ -24,11 +24,12 @@ from urltree.crawl.decisions.caching import retry_after
 from urltree.crawl.decisions.host.host_state import HostState, update_after_response
 from urltree.crawl.decisions.host.robots import Robots
 from urltree.crawl.decisions.host.shared_limits import SharedLimits
-from urltree.crawl.decisions.response import Response, WebError
+from urltree.crawl.decisions.host.walls import find_wall
+from urltree.crawl.decisions.response import Response, Trouble, WebError
 from urltree.crawl.web.client import WantsBody, WebClient, want_every_body
 from urltree.crawl.web.domain_gate import DomainGate
 
-_UNAVAILABLE = 503
+_FORBIDDEN, _UNAVAILABLE = 403, 503
 
 
 class PartitionLostError(Exception):
@@ -48,6 +49,7 @@ class Ask:
         credentials_for: address of the feed, to whose scheme, host and port they are sent.
         is_source: whether the request is for a feed. A single 503 then rests the feed alone: it
             often comes from the program that makes the feed, and not from the host.
+        page: address of the page in its feed; None if the request is not for a page.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -57,6 +59,7 @@ class Ask:
     credentials: str | None = None
     credentials_for: str | None = None
     is_source: bool = False
+    page: str | None = None
 
 
 class HostClient:
@@ -118,7 +121,8 @@ class HostClient:
         if ask.is_source and isinstance(result, Response) and result.status == _UNAVAILABLE:
             counted = replace(result, status=_UNAVAILABLE - 1)
         delay = None if rules is None else rules.crawl_delay
-        await self.keep(job, self.after(self.state(job), counted, began, delay))
+        state = self.after(job, counted, began, delay, ask.page)
+        await self.keep(job, state)
         return result
 
     async def get_url(self, job: HostJob, url: str, ask: Ask) -> Response | WebError:
@@ -166,12 +170,24 @@ class HostClient:
 
     def after(
         self,
-        state: HostState,
+        job: HostJob,
         result: Response | WebError,
         began: float,
         crawl_delay: float | None,
+        page: str | None = None,
     ) -> HostState:
-        """Return the state of a host after a request that began at a time."""
+        """Return the state of the job's host after a request.
+
+        Args:
+            job: the job.
+            result: result of the request.
+            began: time at which the request began, seconds since 1970.
+            crawl_delay: seconds between requests that the host's robots.txt asks for.
+            page: address of the page in its feed; None if the request was not for a page.
+        """
+        state = self.state(job)
+        if isinstance(result, WebError) and result.trouble is Trouble.CREDENTIALS:
+            return state  # no request was sent
         now = self.now()
         return update_after_response(
             state,
@@ -181,6 +197,9 @@ class HostClient:
             retry_after=None if isinstance(result, WebError) else retry_after(result.headers, now),
             crawl_delay=crawl_delay,
             took=max(0.0, now - began),
+            page=page,
+            scheme=job.scheme,
+            is_wall=_is_refusing_wall(result),
         )
 
     async def keep(self, job: HostJob, state: HostState) -> None:
@@ -198,3 +217,9 @@ class HostClient:
         state, rules = self.state(job), self.rules(job)
         delay = None if rules is None else rules.crawl_delay
         return state.latency + self.politeness.after(state.latency, delay)
+
+
+def _is_refusing_wall(result: Response | WebError) -> bool:
+    if isinstance(result, WebError) or result.status != _FORBIDDEN:
+        return False
+    return find_wall(result.status, result.headers, result.body) is not None

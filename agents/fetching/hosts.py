@@ -10,6 +10,9 @@ another worker, and writing a row for each page would cost 160 µs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import time
+
 import xxhash
 
 from agents.kafka.delivery import Work
@@ -29,10 +32,12 @@ class Hosts:
 
     Args:
         table: table `host_state`.
+        clock: returns seconds since 1970.
     """
 
-    def __init__(self, table: ConfirmedTable) -> None:
+    def __init__(self, table: ConfirmedTable, clock: Callable[[], float] = time) -> None:
         self._table = table
+        self._clock = clock
         self._states: Memory[HostState] = Memory(_STATES, _size)
         self._rules: Memory[Robots] = Memory(_RULES, lambda robots: _ROW + robots.bytes)
         self._swept: set[str] = set()
@@ -88,7 +93,7 @@ class Hosts:
         past = [
             key
             for key, row in self._table.scan(partition, row_prefix(domain))
-            if HostState.decode(row).is_forgotten(now)
+            if HostState.decode(row, now).is_forgotten(now)
         ]
         for key in past:
             work.wait_for(await self._table.delete(partition, key))
@@ -101,7 +106,7 @@ class Hosts:
 
     def _stored(self, partition: int, domain: str, host: str) -> HostState:
         row = self._table.get(partition, row_key(domain, _id(host)))
-        return HostState(host=host) if row is None else HostState.decode(row)
+        return HostState(host=host) if row is None else HostState.decode(row, self._clock())
 
 
 def _id(host: str) -> bytes:

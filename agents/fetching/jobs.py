@@ -189,6 +189,9 @@ class FetchStage(Protocol):
     async def answer(self, job: HostJob, record: PollAnswer | PageReport) -> None:
         """Send what a request has shown to the owner of the source."""
 
+    async def end_unchanged(self, job: PageJob) -> None:
+        """Record that a page was asked for again and has not changed."""
+
     async def refuse(self, job: HostJob, reason: Reason, text: str) -> None:
         """Send a record to the dead-letter topic."""
 

@@ -74,7 +74,7 @@ class RobotsRequester:
         if isinstance(target, WebError):
             result = target
         elif target is not None:
-            await client.keep(job, client.after(client.state(job), result, began, None))
+            await client.keep(job, client.after(job, result, began, None))
             if host_of(target) == job.host:
                 job.files = (*chain, target)
                 return
@@ -141,7 +141,8 @@ class RobotsRequester:
         state = client.state(job)
         if isinstance(found, RobotsText):
             if isinstance(result, Response):
-                state = client.after(state, result, began, Robots(found).crawl_delay)
+                delay = Robots(found).crawl_delay
+                state = client.after(job, result, began, delay)
             await client.keep(job, update_after_robots(state, scheme, found, now))
             return
         if isinstance(result, WebError):

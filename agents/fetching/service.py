@@ -28,7 +28,15 @@ from agents.fetching.feed_content import coverage_report, feed_page, is_from_fee
 from agents.fetching.host_client import HostClient, PartitionLostError
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchStage, HostJob, PageJob, SmallJob, host_of
-from agents.fetching.page_request import PageRequester, check_robots
+from agents.fetching.page_checks import PageChecks
+from agents.fetching.page_request import (
+    FetchedPage,
+    Held,
+    PageRequester,
+    Redirect,
+    Unchanged,
+    check_robots,
+)
 from agents.fetching.parsers import Parsers
 from agents.fetching.robots_request import AskedElsewhereError, RobotsRequester
 from agents.fetching.source_request import SourceRequester, failure, outcome_of
@@ -38,8 +46,9 @@ from agents.stage import OURS
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
 from models.host_request import Purpose
-from urltree.crawl.decisions.host.host_state import retry_at
-from urltree.crawl.decisions.host.page_response import TryLaterError
+from urltree.crawl.decisions.host.host_state import retry_at, retry_refused_at
+from urltree.crawl.decisions.host.page.validators import PageValidators
+from urltree.crawl.decisions.host.page_response import StatusError, TryLaterError
 from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollResult
 from urltree.crawl.decisions.poll.source_options import SourceKind
@@ -58,15 +67,17 @@ class Fetching:
     Args:
         settings: settings of the job.
         hosts: states of the hosts.
+        checks: what is remembered about pages.
         stage: actions of the stage for its pages.
         metrics: metrics of the worker.
         clock: returns seconds since 1970.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917
         self,
         settings: Settings,
         hosts: Hosts,
+        checks: PageChecks,
         stage: FetchStage,
         metrics: Metrics,
         clock: Callable[[], float] = time,
@@ -79,7 +90,8 @@ class Fetching:
         self._web = WebClient(settings.client)
         self._parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
         self._client = HostClient(settings, self._web, hosts, stage, metrics, clock)
-        self._pages = PageRequester(settings, self._client, metrics)
+        self._checks = checks
+        self._pages = PageRequester(settings, self._client, checks, metrics)
         self._robots = RobotsRequester(settings, self._client, stage, metrics)
         self._sources = SourceRequester(self._client, self._parsers, settings)
         self._waiting = WaitingPages(
@@ -148,6 +160,7 @@ class Fetching:
         self._waiting.clear()
         self._waiting.is_closed = False
         self._hosts.clear()
+        self._checks.clear()
 
     def _cancel(self) -> None:
         for task in self._requests:
@@ -239,6 +252,9 @@ class Fetching:
             self._waiting.queues.put_back(host, job)
 
     async def _request_page(self, host: str, job: PageJob) -> None:
+        if self._client.state(job).page_ready_at(job.scheme) > self._clock():
+            await self._waiting.place(job)  # only pages rest, or only this scheme
+            return
         try:
             rules = self._client.rules(job)
             if rules is None:
@@ -249,10 +265,21 @@ class Fetching:
         except TryLaterError as error:
             await self._retry_later(host, job, error)
             return
-        if isinstance(result, str):
-            await self._redirect(job, result)
-        else:
-            await self._publish(job, result)
+        except StatusError as error:
+            await self._retry_refused(job, error)
+            return
+        match result:
+            case None:
+                self._waiting.queues.put_back(host, job)
+            case Redirect(url):
+                await self._redirect(job, url)
+            case Held(until):
+                await self._hold(job, until)
+            case Unchanged():
+                await self._stage.end_unchanged(job)
+                job.finish()
+            case FetchedPage(page, validators):
+                await self._publish(job, page, validators)
 
     def _is_expired(self, job: SmallJob) -> bool:
         """Return whether a request has waited too long; finish it then: it was made again."""
@@ -311,9 +338,37 @@ class Fetching:
         ready_at = self._client.state(job).next_request_at if is_first else 0.0
         await self._stage.answer(job, replace(answer, host_ready_at=ready_at))
 
-    async def _publish(self, job: PageJob, page: Page) -> None:
+    async def _hold(self, job: PageJob, until: float) -> None:
+        """Let a page that may be a wall wait in `fetches`."""
+        now, since = self._clock(), job.fetch.held_since
+        fetch = replace(job.fetch, held_since=now if since is None else since, not_before=until)
+        await self._stage.send_again(job, fetch, job.domain)
+        self._metrics.held.inc()
+        job.finish()
+
+    async def _retry_refused(self, job: PageJob, error: StatusError) -> None:
+        """Ask again later for a new page that was answered by 404 or 403.
+
+        Raises:
+            StatusError: the answer is final.
+        """
+        fetch, now = job.fetch, self._clock()
+        later = retry_refused_at(
+            fetch.url, error.status, fetch.refusals, fetch.named_at, fetch.is_first_poll, now
+        )
+        if later is None:
+            raise error
+        again = replace(fetch, refusals=fetch.refusals + 1, not_before=later, trouble=error.message)
+        await self._stage.send_again(job, again, job.domain)
+        job.finish()
+
+    async def _publish(
+        self, job: PageJob, page: Page, validators: PageValidators | None = None
+    ) -> None:
         report = coverage_report(job.fetch, page, self._clock())
         await self._stage.publish(job, page)
+        if validators is not None:
+            await self._checks.keep_validators(job, validators)
         if report is not None:
             await self._stage.answer(job, report)
         self._metrics.pages.inc()
@@ -378,8 +433,8 @@ class Fetching:
                 error.reason, f"given up after {attempt} attempts; the last one: {error.message}"
             )
         state = self._hosts.get(job.partition, job.domain, host)
-        backs_off = state.backoff_until > now
-        later = state.backoff_until if backs_off else retry_at(job.fetch.url, attempt, now)
+        rests_until = max(state.backoff_until, state.no_robots_until, state.rests_until(job.scheme))
+        later = rests_until if rests_until > now else retry_at(job.fetch.url, attempt, now)
         fetch = replace(job.fetch, attempt=attempt, not_before=later, trouble=error.message)
         await self._stage.send_again(job, fetch, job.domain)
         job.finish()
@@ -411,7 +466,7 @@ class Fetching:
         if self._waiting.is_closed:
             await self._send_again(job)
             return
-        ready_at = self._client.state(job).next_request_at
+        ready_at = self._client.state(job).ready_at(job.scheme)
         if ready_at - now > _SOON:
             await self._postpone(job, ready_at, now)
             job.finish()

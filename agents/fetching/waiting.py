@@ -20,6 +20,7 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchStage, HostJob, PageJob
 from agents.telemetry.metrics import Metrics
 from urltree.crawl.decisions.host.host_queues import HostQueues
+from urltree.crawl.decisions.host.host_state import HostState
 from urltree.page import PageError, Reason
 
 T = TypeVar("T")
@@ -129,20 +130,27 @@ class WaitingPages:
         now = self._clock()
         host, fetch = job.host, job.fetch
         state = self._hosts.get(job.partition, job.domain, host)
-        if state.is_given_up(now):
+        if state.is_given_up(now, job.scheme):
             raise PageError(
-                Reason.UNREACHABLE,
+                Reason.HTTP_STATUS if state.is_refusing else Reason.UNREACHABLE,
                 f"host {host} has failed for hours, the last time with: {state.trouble}",
             )
         expected = self.queues.expected(host, now, self._seconds_each(job))
-        ready_at = max(fetch.not_before, state.next_request_at, expected)
+        own = max(fetch.not_before, self._rests_until(state, job.scheme))
+        ready_at = max(own, state.next_request_at, expected)
         if ready_at - now > (self._seconds / 2 if job.is_parked else self._seconds):
             await self._put_off(job, ready_at, now)
-        elif fetch.not_before > now:
-            self._parked.wait(job, fetch.not_before)
+        elif own > now:
+            self._parked.wait(job, own)
         else:
             self.queues.pause_until(host, state.next_request_at)
             self.queues.add(host, job, now)
+
+    @staticmethod
+    def _rests_until(state: HostState, scheme: str) -> float:
+        """Return the time until which pages of a scheme rest, but not feeds, or not all schemes."""
+        ready_at = state.page_ready_at(scheme)
+        return ready_at if ready_at > state.next_request_at else 0.0
 
     def take_due(self) -> list[PageJob]:
         """Remove and return the parked pages that must be placed again now."""

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic_settings import NoDecode
 
 from urltree.crawl.decisions.host.host_state import Politeness
+from urltree.crawl.decisions.host.page.reservations import Signal
 from urltree.crawl.web.credentials import is_credentials_name
 from urltree.crawl.web.options import ClientOptions, Network
 from urltree.crawl.web.routing.proxy import ProxyExceptions, parse_proxy
@@ -133,6 +134,11 @@ class FeedSettings(BaseModel):
         le=1,
         description="Time for which a robots.txt is used before it is requested again, in days.",
     )
+    obey_signals: Annotated[tuple[Signal, ...], NoDecode] = Field(
+        (),
+        description="Reservations of publishers that are obeyed: noindex, noarchive, noai, tdm, "
+        "separated by commas. A reserved page becomes a dead letter with the reason `reserved`.",
+    )
     allow_networks: Annotated[tuple[Network, ...], NoDecode] = Field(
         (),
         description="Private networks to which requests are allowed, such as 10.1.0.0/16, "
@@ -221,6 +227,11 @@ class FeedSettings(BaseModel):
         if isinstance(value, str):
             value = split_list(value)
         return tuple(ip_network(part) if isinstance(part, str) else part for part in value)
+
+    @field_validator("obey_signals", mode="before")
+    @classmethod
+    def _signals(cls, value: Any) -> Any:
+        return split_list(value) if isinstance(value, str) else tuple(value)
 
     @field_validator("connect_to", mode="before")
     @classmethod

@@ -143,6 +143,9 @@ class Metrics:
             "sent_on", "Pages sent to fetches again because a redirect led to another domain."
         )
         self.robots_fetches = self._counter("robots_fetches", "Requests for a robots.txt.")
+        self.held = self._counter(
+            "held", "Pages that may be walls and were sent to fetches again, to wait there."
+        )
         self.expired_requests = self._counter(
             "expired_requests", "Small requests that waited too long and were dropped."
         )

@@ -107,13 +107,14 @@ def test_an_answer_ends_all_trouble() -> None:
 
 
 def test_a_host_without_robots_txt_is_left_alone_for_longer() -> None:
-    """If robots.txt fails, requests wait five minutes, doubled at each failure up to a day."""
+    """If robots.txt fails, pages wait five minutes, doubled at each failure up to a day."""
     host = update_after_robots(HOST, "https", "status 503", NOW)
-    assert NOW + 5 * MINUTE <= host.backoff_until <= NOW + 6.25 * MINUTE
+    assert NOW + 5 * MINUTE <= host.no_robots_until <= NOW + 6.25 * MINUTE
     assert host.trouble == "robots.txt: status 503"
     for _ in range(12):
         host = update_after_robots(host, "https", "status 503", NOW)
-    assert host.backoff_until == NOW + DAY
+    assert host.no_robots_until == NOW + DAY
+    assert host.ready_at("https") <= NOW
 
 
 def test_robots_txt_holds_for_its_scheme_until_it_expires() -> None:

@@ -9,7 +9,8 @@
                      if the response is a wall
     TLS              back-off of the scheme after the third failure in a row: pages of the other
                      scheme are requested
-    no robots.txt    (5xx, 429, no response) back-off: 5 min, then doubled up to a day
+    no robots.txt    (5xx, 429, no response) back-off of pages: 5 min, then doubled up to a day.
+                     Feeds are requested, because robots.txt does not apply to them
 
 During the back-off of a host, no page of the host is requested. This does not count as a failed
 attempt of the pages.
@@ -48,7 +49,12 @@ _LONGEST_PAUSE = DAY  # a stored pause that ends later was written by a wrong cl
 _JITTER = 0.25  # largest share added to a wait, so that hosts on one server are not retried at once
 
 _MAX_ROW = 4 * 1024 * 1024  # bytes; enough for two robots.txt of 500 KiB each, with JSON escapes
-_ADDED = ("tdmrep", "refused", "resting")  # fields that releases before 0.3 do not know
+_ADDED = (
+    "tdmrep",
+    "refused",
+    "resting",
+    "no_robots_until",
+)  # fields that releases before 0.3 do not know
 # MemoryError: zstd allocates the size that its header names, and a damaged header names any size.
 _DAMAGED = (ValueError, KeyError, TypeError, IndexError, AttributeError, MemoryError)
 
@@ -129,6 +135,8 @@ class HostState:
         tdmrep: tdmrep.json by scheme; a status other than 2xx means that there is none.
         refused: hashes of the pages to which the last answers were 403, each page once.
         resting: back-offs of single schemes.
+        no_robots_until: time until which no page may be requested, because the host did not give
+            its robots.txt; 0 if there is none.
     """
 
     host: str
@@ -142,6 +150,7 @@ class HostState:
     tdmrep: Mapping[str, RobotsText] = field(default_factory=dict)
     refused: tuple[int, ...] = ()
     resting: Mapping[str, SchemeRest] = field(default_factory=dict)
+    no_robots_until: float = 0.0
 
     def differs(self, stored: HostState, now: float) -> bool:
         """Return whether the state must be stored for the next owner of the partition.
@@ -154,7 +163,7 @@ class HostState:
 
     @property
     def next_request_at(self) -> float:
-        """Time from which a request may be sent, seconds since 1970."""
+        """Time from which a request for a feed may be sent, seconds since 1970."""
         return max(self.next_at, self.backoff_until)
 
     @property
@@ -163,9 +172,17 @@ class HostState:
         return len(self.refused) >= _REFUSING
 
     def ready_at(self, scheme: str) -> float:
-        """Return the time from which a request with this scheme may be sent."""
+        """Return the time from which a feed with this scheme may be requested."""
+        return max(self.next_request_at, self.rests_until(scheme))
+
+    def rests_until(self, scheme: str) -> float:
+        """Return the end of the back-off of one scheme; 0 if there is none."""
         rest = self.resting.get(scheme)
-        return max(self.next_request_at, rest.until if rest else 0.0)
+        return rest.until if rest else 0.0
+
+    def page_ready_at(self, scheme: str) -> float:
+        """Return the time from which a page with this scheme may be requested."""
+        return max(self.ready_at(scheme), self.no_robots_until)
 
     def robots_at(self, scheme: str, now: float) -> RobotsText | None:
         """Return the robots.txt that is valid at `now`; None if it must be requested."""
@@ -193,13 +210,14 @@ class HostState:
         if self.failing_since is None or self.errors <= 1:
             return False
         longest = _GIVE_UP_REFUSING if self.is_refusing else _GIVE_UP
-        return now - self.failing_since > longest and now < self.backoff_until
+        rests_until = max(self.backoff_until, self.no_robots_until)
+        return now - self.failing_since > longest and now < rests_until
 
     def is_forgotten(self, now: float) -> bool:
         """Return whether the state has expired, so that its row can be deleted."""
         ends = [file.until for file in (*self.robots.values(), *self.tdmrep.values())]
         ends += [rest.until for rest in self.resting.values()]
-        return now - max(self.next_request_at, *ends, 0.0) > _KEPT
+        return now - max(self.next_request_at, self.no_robots_until, *ends) > _KEPT
 
     def bounded(self, now: float) -> HostState:
         """Return the state without times that are later than their rule allows.
@@ -214,6 +232,8 @@ class HostState:
             found = replace(found, next_at=0.0)
         if self.backoff_until > now + _LONGEST_ASKED:
             found = replace(found, backoff_until=0.0)
+        if self.no_robots_until > now + _LONGEST_ASKED:
+            found = replace(found, no_robots_until=0.0)
         if (self.failing_since or 0.0) > now:
             found = replace(found, failing_since=None, errors=0)
         return replace(
@@ -341,10 +361,11 @@ def update_after_robots(
         now: time at which the request ended.
     """
     if isinstance(result, RobotsText):
-        return replace(host, robots={**host.robots, scheme: result})
-    return _record_failure(
+        return replace(host, robots={**host.robots, scheme: result}, no_robots_until=0.0)
+    failed = _record_failure(
         host, now, f"robots.txt: {result}", first=_FIRST_ROBOTS, longest=_LONGEST_ROBOTS
     )
+    return replace(failed, backoff_until=host.backoff_until, no_robots_until=failed.backoff_until)
 
 
 def update_after_tdmrep(host: HostState, scheme: str, file: RobotsText) -> HostState:
