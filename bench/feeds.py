@@ -138,15 +138,20 @@ async def _fetched(brokers: str, settings: Mapping[str, object]) -> float:
 
 
 async def _polled(brokers: str, settings: Mapping[str, object], kind: str) -> float:
-    """Return the CPU time of a poll worker and its parsers for a poll without new items."""
-    async with job(brokers, ("poll",), settings=settings) as running_job:
-        worker = running_job.workers["poll"]
+    """Return the CPU time of a poll without new items.
+
+    It is that of a worker of poll, of the worker of fetch that sends the requests, and of its
+    parsers. The pages of the items end before the measurement, as dead letters with status 404.
+    """
+    async with job(brokers, ("poll", "fetch"), settings=settings) as running_job:
+        poll, fetch = (running_job.workers[stage] for stage in ("poll", "fetch"))
         await _follow(running_job, kind)
-        await worker.reach("urltree_polls_total", 3 * FEEDS)
-        before, polls = worker.cpu(), worker.metric("urltree_polls_total")
+        await fetch.reach("urltree_dead_letters_total", ITEMS * FEEDS)
+        await poll.reach("urltree_polls_total", 3 * FEEDS)
+        before, polls = poll.cpu() + fetch.cpu(), poll.metric("urltree_polls_total")
         await asyncio.sleep(POLLING_SECONDS)
-        seconds = worker.cpu() - before
-        return seconds / (worker.metric("urltree_polls_total") - polls)
+        seconds = poll.cpu() + fetch.cpu() - before
+        return seconds / (poll.metric("urltree_polls_total") - polls)
 
 
 async def _follow(running_job: MeasuredJob, kind: str) -> None:

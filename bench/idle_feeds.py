@@ -20,7 +20,7 @@ from bench.broker import running_broker
 from bench.figure import Measurement
 from bench.workers import MB, MeasuredWorker
 from demo.workers import COMMAND
-from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
+from urltree.crawl.decisions.poll.feed_state import FeedState, Subscription, new_feed_state
 
 FEEDS = 50_000
 EACH = 5  # number of feeds of each site
@@ -101,7 +101,7 @@ def _states(now: float) -> Iterator[FeedState]:
         site = f"site{number // EACH}.example"
         url = f"https://www.{site}/feeds/{number % EACH}.xml"
         yield replace(
-            new_feed_state(url, site, now, f"News of {site}"),
+            new_feed_state(url, site, now, Subscription(title=f"News of {site}")),
             etag=f'"{number:032x}"',
             last_modified="Mon, 02 Mar 2026 10:00:00 GMT",
             body_hash=f"{number:032x}",

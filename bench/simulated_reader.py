@@ -103,7 +103,9 @@ class SimulatedReader:
         self.polls.append((now, outcome.status))
         state = transition.apply_outcome(state, outcome, self._rules)
         self._states[state.feed] = state
-        self._schedule.put((0, state.feed.encode()), transition.due_after_takeover(state, now))
+        self._schedule.put(
+            (0, state.feed.encode()), transition.due_after_takeover(state, now, self._rules)
+        )
         if isinstance(came, Response) and came.status == 503:  # as in `agents.fetching.host_client`
             came = replace(came, status=502)
         self._rest(_host_of(state.url), came, now)

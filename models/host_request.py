@@ -44,6 +44,8 @@ class HostRequest:
         is_read_again: whether an equal body is parsed nevertheless.
         with_content: whether the items are returned with their full text.
         with_former: whether the items are returned with their former hash.
+        is_first: whether the source was not read before, so that old pages of a sitemap count as
+            seen.
         taken_after: earliest time of the pages that are taken from a sitemap; None for all.
         credentials: name of the file with the credentials of the source.
         permanent_to: target of the last of the permanent redirects at the start of the chain.
@@ -67,6 +69,7 @@ class HostRequest:
     is_read_again: bool = False
     with_content: bool = False
     with_former: bool = False
+    is_first: bool = False
     taken_after: float | None = None
     credentials: str | None = None
     permanent_to: str | None = None

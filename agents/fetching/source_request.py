@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -136,6 +137,8 @@ class SourceRequester:
             max_items=self._settings.max_feed_items,
             with_former=request.with_former,
             with_content=request.with_content,
+            first_at=at if request.is_first else None,
+            first_days=self._settings.first_poll_days,
             taken_after=request.taken_after,
             is_cut=response.is_cut,
         )
@@ -152,7 +155,12 @@ class SourceRequester:
             unlinked=found.unlinked,
             is_cut=found.is_cut,
         )
-        answer = PollAnswer(outcome=outcome, items=found.items, children=found.children)
+        answer = PollAnswer(
+            outcome=outcome,
+            items=found.items,
+            children=found.children,
+            known=b64encode(found.known.packed).decode() if len(found.known) else None,
+        )
         return list(in_parts(answer))
 
     def _max_bytes(self, kind: SourceKind) -> int:
@@ -213,7 +221,8 @@ def in_parts(answer: PollAnswer) -> Iterator[PollAnswer]:
     for item in answer.items:
         bytes_ = _size(item)
         if items and size + bytes_ > PART_BYTES:
-            yield replace(answer, items=tuple(items), children=(), part=part, is_last=False)
+            own = tuple(items)
+            yield replace(answer, items=own, children=(), known=None, part=part, is_last=False)
             part, items, size = part + 1, [], 0
         items.append(item)
         size += bytes_

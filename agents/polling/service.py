@@ -22,10 +22,16 @@ from agents.telemetry.logs import log
 from models import host_request as requests
 from models.host_request import HostRequest, Purpose
 from urltree.address.url import normalise
+from urltree.crawl.decisions.poll.content import needs_content
 from urltree.crawl.decisions.poll.feed_state import FeedState, due_time
+from urltree.crawl.decisions.poll.interval import PollRules
+from urltree.crawl.decisions.poll.item_decision import needs_former
 from urltree.crawl.decisions.poll.schedule import FeedKey
 from urltree.crawl.decisions.poll.seen_items import is_reading_due
+from urltree.crawl.decisions.poll.source_options import SourceKind
+from urltree.crawl.decisions.poll.stored_times import bound_times
 from urltree.crawl.decisions.poll.transition import conditional_headers, due_after_takeover
+from urltree.crawl.decisions.timing import has_clock_moved
 from urltree.page import PageError
 
 _MAX_WAIT = 0.5  # maximum seconds between two checks of the schedule
@@ -40,16 +46,24 @@ class Polling:
         stage: stage of the worker.
         rows: tables of the stage, read only.
         schemes: key schemes, which determine the domain of a page.
+        rules: limits of the intervals.
         clock: returns seconds since 1970.
     """
 
     def __init__(
-        self, stage: Stage, rows: FeedTables, schemes: Schemes, clock: Callable[[], float]
+        self,
+        stage: Stage,
+        rows: FeedTables,
+        schemes: Schemes,
+        rules: PollRules,
+        clock: Callable[[], float],
     ) -> None:
         self._stage = stage
         self._app = stage.app
         self._rows = rows
         self._schemes = schemes
+        self._rules = rules
+        self._clocks = clock(), monotonic()
         self._clock = clock
         self._queue = FeedQueue()
         self._generation: int | None = (
@@ -135,6 +149,11 @@ class Polling:
         if generation != self._generation and not await self._read_feeds(generation):
             return
         now = self._clock()
+        before, self._clocks = self._clocks, (now, monotonic())
+        if has_clock_moved(before, self._clocks):
+            log.warning("the clock was set; reading the due times of all feeds again")
+            await self._read_feeds(generation)
+            return
         for key in self._queue.find_lost(monotonic()):
             log.warning("no answer arrived in time; asking for the feed again", key=key)
             self._queue.put_back(key, now, now)
@@ -178,7 +197,7 @@ class Polling:
             for page in self._rows.pages(tp.partition):
                 now = self._clock()
                 for row in page:
-                    self._queue.put(row.key, due_after_takeover(row.state, now))
+                    self._queue.put(row.key, due_after_takeover(row.state, now, self._rules))
                 await asyncio.sleep(0)
                 if not self._may_poll() or generation != self._app.consumer_generation_id:
                     return False
@@ -214,7 +233,7 @@ class Polling:
             self._queue.put_back(key, later, now)
             return
         self._queue.begin(key, state.sequence + 1, monotonic())
-        value = requests.encode(request_for(state, now))
+        value = requests.encode(request_for(bound_times(state, now, self._rules), now))
         (await self._stage.deliver("requests", to, value)).add_done_callback(self._on_sent)
 
     def _on_sent(self, sent: asyncio.Future[object]) -> None:
@@ -225,7 +244,8 @@ class Polling:
 
 def request_for(state: FeedState, now: float) -> HostRequest:
     """Return the request for the next poll of a feed."""
-    sent = conditional_headers(state, now)
+    sent, options = conditional_headers(state, now), state.options
+    is_sitemap = options.kind is SourceKind.SITEMAP
     return HostRequest(
         purpose=Purpose.SOURCE,
         url=state.url,
@@ -234,10 +254,16 @@ def request_for(state: FeedState, now: float) -> HostRequest:
         site=state.site,
         feed=state.feed,
         sequence=state.sequence + 1,
+        kind=options.kind,
         etag=state.etag if sent else None,
         last_modified=state.last_modified if sent else None,
         body_hash=state.body_hash,
         is_read_again=is_reading_due(state, sent, now),
+        with_content=needs_content(state, now),
+        with_former=needs_former(state, now),
+        is_first=is_sitemap and not state.was_read,
+        taken_after=state.seen_before if is_sitemap else None,
+        credentials=options.credentials,
     )
 
 

@@ -67,6 +67,19 @@ class FeedSettings(BaseModel):
         "after half of this time.",
     )
 
+    first_poll_days: float = Field(
+        2.0,
+        ge=0,
+        description="Largest age of the pages that the first poll of a sitemap takes, in days. "
+        "Older pages count as seen.",
+    )
+    revisits_a_day: int = Field(
+        5,
+        ge=0,
+        description="Largest number of pages of a feed that are fetched again in a day because "
+        "their items have changed. It counts only if `revisits` is `replace`.",
+    )
+
     host_pause: float = Field(
         1.0, ge=0, description="Shortest pause between two requests to a host, in seconds."
     )

@@ -71,6 +71,7 @@ REQUESTS = topic(
             "is_read_again": field("Whether an equal body is parsed nevertheless."),
             "with_content": field("Whether the items are returned with their full text."),
             "with_former": field("Whether the items are returned with their former hash."),
+            "is_first": field("Whether the source was not read before."),
             "taken_after": field("Earliest time of the pages that are taken from a sitemap."),
             "credentials": field("Name of the file with the credentials of the source."),
             "permanent_to": field("Target of the last permanent redirect at the start."),
@@ -224,6 +225,10 @@ POLL_OUTCOMES = topic(
                 type="number",
             ),
             "host_ready_at": field("Time from which the host may be asked again.", type="number"),
+            "known": field(
+                "Digests of the pages of a sitemap that count as seen since its first poll, base64.",
+                type="string",
+            ),
             "unread": field("Number of items that were not read, because there were too many."),
             "unlinked": field("Number of items without a usable link."),
             "is_cut": field("Whether only the beginning of the body was read."),

@@ -12,6 +12,7 @@ import pytest
 from models.feed import Feed, decode
 from tests.agents.limits import environment
 from tests.agents.records import ReadAll, Run
+from urltree.crawl.decisions.poll.source_options import SourceKind
 
 pytestmark = pytest.mark.kafka
 
@@ -23,6 +24,7 @@ PAGES = {
     "/": b'<link rel="feed" href="/feed"><link rel="feed" title="\x1b[2J" href="/2">',
     "/feed": RSS.replace(b"\x1b", b"&#155;"),
     "/2": RSS.replace(b"\x1b", b""),
+    "/city/": b"<!doctype html><a href=/a>After the flood</a>",
 }
 
 
@@ -123,3 +125,14 @@ def test_a_private_address_is_not_asked(
     assert done.exit_code == 1
     assert "the address is private" in done.stderr
     assert read_all("feeds") == []
+
+
+@pytest.mark.usefixtures("site")
+def test_the_kind_of_a_source_is_stored(run: Run, read_all: ReadAll) -> None:
+    """The record contains the kind of the source, and the report names it."""
+    addresses = ("http://example.org/city/", "http://example.org/sitemap.xml")
+    done = run("feeds", "add", addresses[0], "--kind", "section")
+    assert done.stdout == f"added         section {addresses[0]}\n"
+    assert run("feeds", "add", addresses[1], "--no-check", "--kind", "sitemap").exit_code == 0
+    kinds = [decode(record.key, record.value).options.kind for record in read_all("feeds")]
+    assert sorted(kinds) == [SourceKind.SECTION, SourceKind.SITEMAP]

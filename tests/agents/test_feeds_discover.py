@@ -165,6 +165,7 @@ def test_a_page_without_feed_and_sitemap_is_a_section_page() -> None:
     assert look(pages, f"{SITE}/city/") == DiscoveredFeeds(
         (FeedCandidate(f"{SITE}/city/"),), kind=SourceKind.SECTION
     )
+    assert len(set(pages.asked)) == len(pages.asked)
 
 
 def test_a_feed_is_preferred_to_a_sitemap() -> None:

@@ -73,6 +73,11 @@ async def send(job: Settings, *records: Sent) -> None:
             await client.send_and_wait(job.topic(record.topic), record.value, record.key, to)
 
 
+def parking(job: Settings, pages: Web) -> Settings:
+    """Return settings with which pages that must wait for long are soon sent to Kafka again."""
+    return reaching(job, pages, park_seconds=0.5)
+
+
 def feed(*items: str, **headers: str) -> Answer:
     """Return a response with a feed."""
     return html(rss(*items).decode(), 200, Content_Type="application/rss+xml", **headers)
@@ -121,6 +126,7 @@ def test_feeds_and_pages_of_a_host_share_its_pause(job: Settings, read_all: Read
     It does not matter whether they are for pages, feeds or robots.txt.
     """
     pages = Web()
+    pages.put(f"{HOST}/robots.txt", slowly(0.1, html("", 404)))
     for number in range(3):
         pages.put(f"{HOST}/{number}", slowly(0.1, html(f"<p>{number}")))
         pages.put(f"{HOST}/rss{number}", slowly(0.1, feed("a")))
@@ -183,8 +189,7 @@ def test_a_feed_with_429_makes_the_pages_of_its_host_wait(job: Settings, read_al
 
     async def through() -> None:
         make = partial(Fetch, clock=clock)
-        settings = reaching(job, pages, park_seconds=0.5)
-        async with serving(pages), started(settings, make) as (stage,):
+        async with serving(pages), started(parking(job, pages), make) as (stage,):
             await send(job, asking(FEED, SITE))
             await until(lambda: pages.times(f"{HOST}/rss") == 1 and not pages.busy[HOST])
             await send(job, wanted(f"http://{HOST}/a"))
@@ -295,8 +300,7 @@ def test_a_robots_txt_at_a_host_that_rests_is_not_waited_for_in_flight(
 
     async def through() -> None:
         make = partial(Fetch, clock=clock)
-        settings = reaching(job, pages, park_seconds=0.5)
-        async with serving(pages), started(settings, make) as (stage,):
+        async with serving(pages), started(parking(job, pages), make) as (stage,):
             await send(job, asking("http://cdn.example/rss", "cdn.example"))
             await until(lambda: pages.times("cdn.example/rss") == 1)
             await idle([stage])
@@ -423,11 +427,12 @@ def test_a_host_to_which_many_feeds_redirect_gets_one_request_at_a_time(job: Set
         pages.put(f"hub.example/{site}", slowly(0.02, feed(site)))
 
     async def through() -> None:
-        settings = reaching(job, pages, host_pause=0.05, latency_factor=0.0)
-        async with serving(pages), started(settings, Poll, FetchWithoutPages) as [stage, _]:
-            for site in sites:
-                await publish(job, Feed(site=site, url=f"http://{site}/rss"))
-            await until(lambda: stage.metrics.polls.labels("items")._value.get() == 40)
+        async with serving(pages):
+            settings = reaching(job, pages, host_pause=0.05, latency_factor=0.0)
+            async with started(settings, Poll, FetchWithoutPages) as [stage, _]:
+                for site in sites:
+                    await publish(job, Feed(site=site, url=f"http://{site}/rss"))
+                await until(lambda: stage.metrics.polls.labels("items")._value.get() == 40)
 
     run(through())
     assert set(pages.most_at_once.values()) == {1}

@@ -14,13 +14,15 @@ from urltree.crawl.decisions.feed.parsing import parse_feed
 from urltree.crawl.decisions.host.host_state import RobotsText
 from urltree.crawl.decisions.host.page_response import PageError, TryLaterError, check_response
 from urltree.crawl.decisions.host.robots import Robots, interpret_robots
-from urltree.crawl.decisions.poll.seen_items import find_new_items
+from urltree.crawl.decisions.poll.feed_state import new_feed_state
+from urltree.crawl.decisions.poll.item_decision import ItemRules, decide_items
+from urltree.crawl.decisions.poll.seen_items import SeenItemRow
 from urltree.crawl.decisions.response import Response, WebError
 from urltree.crawl.decisions.source.kind import detect_kind
 from urltree.crawl.decisions.source.section import find_links
 from urltree.crawl.decisions.source.section_articles import new_articles
 from urltree.crawl.decisions.source.sitemap import parse_sitemap
-from urltree.crawl.decisions.source.sitemap_plan import choose_children, first_look
+from urltree.crawl.decisions.source.sitemap_plan import first_look, newest_children
 
 _TYPE = b"application/rss+xml; charset=utf-8\n"
 _FEEDS = (
@@ -78,6 +80,14 @@ _ROBOTS = (
 )
 
 
+_STATE = new_feed_state(ADDRESS, "example.org", 0.0)
+
+
+def _lookup(key: bytes) -> SeenItemRow | None:
+    marks = (key[:4], key[4:8], key[8:12], key[12:])
+    return None if key[0] < 128 else SeenItemRow(0.0, 0.0, marks)
+
+
 def _feed(data: bytes) -> None:
     content_type, _, body = data.partition(b"\n")
     charset = text_of(content_type)
@@ -85,7 +95,7 @@ def _feed(data: bytes) -> None:
         cut = parse_feed(body, charset, ADDRESS, max_items=1, is_cut=True)
         assert len(cut.items) <= 1
     found = parse_feed(body, charset, ADDRESS, max_items=100, with_former=True, with_content=True)
-    find_new_items(found.items, lambda name: name[0] < 128)
+    decide_items(found.items, _STATE, _lookup, 1.0, ItemRules())
     for item in found.items:
         for text in (item.link, item.title, item.description, item.guid, item.content):
             (text or "").encode()
@@ -106,10 +116,10 @@ def _feed_list(data: bytes) -> None:
 
 def _sitemap(data: bytes) -> None:
     found = parse_sitemap(data, ADDRESS, max_items=100)
-    taken, memory = first_look(found.items, 1.7e9)
+    taken, memory = first_look(found.items, 1.7e9, left_out=found.left_out)
     new = {item.link for item in memory.find_new(found.items)}
     assert new <= {item.link for item in taken}
-    choose_children(found.children, {}, 1.6e9)
+    newest_children(found.children)
 
 
 def _section(data: bytes) -> None:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from models.poll_outcome import decode, encode
+from urltree.crawl.decisions.feed.item import FeedItem
+from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer, SitemapChild
 from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 from urltree.crawl.decisions.response import Trouble
 from urltree.page import PageError, Reason
@@ -19,7 +21,18 @@ from urltree.page import PageError, Reason
 SCHEMA = orjson.loads(
     (Path(__file__).parents[2] / "models/schemas/poll-outcomes.json").read_bytes()
 )
-RECORD = {"schema": 1, "site": "s", "feed": "f", "sequence": 1, "at": 2.0, "result": "items"}
+RECORD = {
+    "schema": 2,
+    "kind": "answer",
+    "site": "s",
+    "feed": "f",
+    "sequence": 1,
+    "at": 2.0,
+    "result": "items",
+    "items": [{"link": "https://s/1"}],
+    "children": [],
+}
+FORMER = {"schema": 1, "site": "s", "feed": "f", "sequence": 1, "at": 2.0, "result": "items"}
 
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 some = st.none() | words
@@ -46,37 +59,94 @@ outcomes = st.builds(
     ttl=seconds,
     skip_hours=st.lists(st.integers(0, 23), max_size=5).map(tuple),
     skip_days=st.lists(st.integers(0, 6), max_size=5).map(tuple),
-    items=st.lists(st.builds(PolledItem, hashes, seconds, st.booleans()), max_size=5).map(tuple),
     seconds=st.floats(0, 100),
+)
+items = st.builds(
+    FeedItem,
+    link=words,
+    title=some,
+    description=some,
+    published=some,
+    updated=some,
+    guid=some,
+    content=some,
+    former_hash=st.none() | hashes,
+)
+answers = st.builds(
+    PollAnswer,
+    outcome=outcomes,
+    items=st.lists(items, max_size=3).map(tuple),
+    children=st.lists(st.builds(SitemapChild, url=words, modified=seconds), max_size=3).map(tuple),
+    part=st.integers(0, 99),
+    is_last=st.booleans(),
+    postponed_until=seconds,
+    host_ready_at=st.floats(0, 4e9),
+)
+reports = st.builds(
+    PageReport,
+    site=words,
+    feed=words,
+    at=st.floats(0, 4e9),
+    walls=st.integers(0, 99),
+    coverage=st.lists(st.floats(0, 1), max_size=5).map(tuple),
 )
 
 
 @settings(deadline=None)
-@given(outcomes)
-def test_an_outcome_survives_the_wire(outcome: PollOutcome) -> None:
-    """Encoding and decoding gives the same outcome, and the record fits its schema."""
-    value = encode(outcome)
-    assert decode(value) == outcome
+@given(answers | reports)
+def test_a_record_survives_the_wire(record: PollAnswer | PageReport) -> None:
+    """Encoding and decoding gives the same answer or report, and the record fits its schema."""
+    value = encode(record)
+    assert decode(value) == record
     Draft202012Validator(SCHEMA).validate(orjson.loads(value))
 
 
 def test_the_schema_has_every_field_result_and_trouble() -> None:
-    """The schema has exactly the fields of an outcome, and lists all results and troubles."""
-    assert set(SCHEMA["properties"]) == {"schema", *PollOutcome.__slots__}
+    """The schema has exactly the fields of the records, and lists all results and troubles."""
+    fields = {*PollOutcome.__slots__, *PollAnswer.__slots__, *PageReport.__slots__} - {"outcome"}
+    assert set(SCHEMA["properties"]) == {"schema", "kind", *fields}
     assert SCHEMA["properties"]["result"]["enum"] == list(PollResult)
     assert SCHEMA["properties"]["trouble"]["enum"] == list(Trouble)
+
+
+def test_an_outcome_of_an_older_release_is_read() -> None:
+    """A record with schema 1 is an outcome whose items are in fetches; it has their hashes."""
+    rows = [["0" * 32, 1.5, True], ["f" * 32, None, False]]
+    outcome = decode(orjson.dumps(FORMER | {"items": rows, "skip_days": [6], "etag": "a"}))
+    assert isinstance(outcome, PollOutcome)
+    assert outcome.items == (
+        PolledItem(b"\0" * 16, 1.5, is_new=True),
+        PolledItem(b"\xff" * 16, None, is_new=False),
+    )
+    assert (outcome.site, outcome.skip_days, outcome.etag) == ("s", (6,), "a")
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        {"schema": 2},
-        {"result": "lucky"},
-        {"trouble": "rain"},
         {"unknown": 1},
         {"items": [["00", None, True]]},
         {"items": [["0" * 32, None, 1]]},
         {"items": [["0" * 32, None]]},
+    ],
+)
+def test_an_outcome_of_an_older_release_is_checked(fields: dict[str, Any]) -> None:
+    """A damaged record with schema 1 is refused, and not read in part."""
+    with pytest.raises(PageError) as caught:
+        decode(orjson.dumps(FORMER | fields))
+    assert caught.value.reason is Reason.MALFORMED
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"schema": 3},
+        {"kind": "guess"},
+        {"result": "lucky"},
+        {"trouble": "rain"},
+        {"items": {}},
+        {"items": [["0" * 32, None, True]]},
+        {"items": [{"link": 1}]},
     ],
 )
 def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) -> None:
@@ -91,10 +161,12 @@ def test_values_that_the_schema_refuses_are_malformed(fields: dict[str, Any]) ->
     assert caught.value.reason is Reason.MALFORMED
 
 
-@pytest.mark.parametrize("name", ["schema", "site", "feed", "sequence", "at", "result"])
+@pytest.mark.parametrize("name", ["schema", "kind", "site", "feed", "at"])
 def test_what_every_outcome_has_must_be_there(name: str) -> None:
     """An outcome without one of these fields is refused, because it cannot be applied."""
     record = {key: value for key, value in RECORD.items() if key != name}
-    assert decode(orjson.dumps(RECORD)).site == "s"
+    answer = decode(orjson.dumps(RECORD))
+    assert isinstance(answer, PollAnswer)
+    assert answer.items == (FeedItem("https://s/1"),)
     with pytest.raises(PageError):
         decode(orjson.dumps(record))

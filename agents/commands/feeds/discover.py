@@ -93,7 +93,7 @@ class FeedDiscovery:
         if SourceKind.SITEMAP in (kind, detected) and kind is not SourceKind.FEED:
             return self._sitemap(name, answer)
         if kind is SourceKind.SECTION:
-            return await self._section(name, answer, detected)
+            return self._section(name, answer, await self._robots(answer.url))
         try:
             return DiscoveredFeeds((await self._read(name, answer),))
         except WebError as error:
@@ -112,7 +112,7 @@ class FeedDiscovery:
                 return self._sitemap(*await self._ask(address))
             except WebError:
                 continue
-        return await self._section(name, answer, detected, robots)
+        return self._section(name, answer, robots)
 
     def _sitemap(self, name: str, answer: Response) -> DiscoveredFeeds:
         """Return a sitemap as the source. Raises WebError(NOT_A_FEED)."""
@@ -121,21 +121,14 @@ class FeedDiscovery:
             raise WebError(Trouble.NOT_A_FEED, "this is not a sitemap with addresses of its site")
         return DiscoveredFeeds((FeedCandidate(name),), kind=SourceKind.SITEMAP)
 
-    async def _section(
-        self,
-        name: str,
-        answer: Response,
-        detected: SourceKind | None,
-        robots: RobotsText | None = None,
-    ) -> DiscoveredFeeds:
+    def _section(self, name: str, answer: Response, robots: RobotsText | None) -> DiscoveredFeeds:
         """Return a page itself as the source. Raises WebError(NOT_A_FEED)."""
-        if detected is not SourceKind.SECTION:
+        content_type = answer.headers.get("content-type")
+        if detect_kind(answer.body, content_type) is not SourceKind.SECTION:
             raise WebError(Trouble.NOT_A_FEED, "this is not an HTML page")
-        robots = robots or await self._robots(answer.url)
         if robots is not None and not Robots(robots).allows(answer.url):
             raise WebError(Trouble.NOT_A_FEED, "robots.txt forbids requests for this section page")
-        links = find_links(answer.body, answer.headers.get("content-type"), answer.url)
-        if not links:
+        if not find_links(answer.body, content_type, answer.url):
             raise WebError(Trouble.NOT_A_FEED, "this page names no feed, and has no links")
         return DiscoveredFeeds((FeedCandidate(name),), kind=SourceKind.SECTION)
 

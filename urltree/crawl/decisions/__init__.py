@@ -5,6 +5,8 @@
             poll/schedule.py    poll/         feed/item.py              host/host_state.py
                                 transition.py poll/seen_items.py        host/robots.py, walls.py
 
+Sitemaps and section pages are sources beside feeds; `source/` reads them and finds what is new.
+
 These modules only decide. The stages in `agents` send the requests and store the results.
 
 The modules use no Kafka, clock, randomness or IO. The time `now` is an argument, in seconds since

@@ -21,6 +21,7 @@ from tests.urltree.crawl.decisions.polls import (
 from urltree.crawl.decisions.poll.feed_state import FeedState
 from urltree.crawl.decisions.poll.interval import add_jitter, poll_interval, skip_forbidden_hours
 from urltree.crawl.decisions.poll.outcome import PollResult
+from urltree.crawl.decisions.poll.source_options import SourceOptions
 
 MIDNIGHT = NOW - 8 * HOUR
 
@@ -201,3 +202,30 @@ def test_hours_and_days_that_a_feed_skips_are_not_asked_in(
     """A poll that is due in a skipped hour or day waits for the next allowed hour (UTC)."""
     state = feed(skip_hours=tuple(hours), skip_days=tuple(days))
     assert skip_forbidden_hours(NOW, state) == NOW + wait * HOUR
+
+
+# The user's bounds of one source
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "bounds"),
+    [
+        (None, None, (15 * MINUTE, 6 * HOUR)),
+        (HOUR, None, (HOUR, 6 * HOUR)),
+        (DAY, None, (DAY, DAY)),
+        (None, 5 * MINUTE, (5 * MINUTE, 5 * MINUTE)),
+        (None, DAY, (15 * MINUTE, DAY)),
+        (MINUTE, 2 * MINUTE, (MINUTE, 2 * MINUTE)),
+        (HOUR, MINUTE, (HOUR, HOUR)),
+    ],
+)
+def test_a_source_may_have_bounds_of_its_own(
+    lower: float | None, upper: float | None, bounds: tuple[float, float]
+) -> None:
+    """They take precedence over the job's bounds, and the next poll is within them."""
+    options = SourceOptions(interval_min=lower, interval_max=upper)
+    rules = RULES.with_options(options)
+    assert (rules.interval_min, rules.interval_max) == bounds
+    state = poll(feed(options=options), PollResult.ITEMS, items=every(10 * MINUTE))
+    assert bounds[0] <= state.interval <= bounds[1]
+    assert state.next_due - NOW <= bounds[1]

@@ -1,4 +1,4 @@
-"""Which items of a feed are new to its site, and how long the site's seen items are stored."""
+"""The rows of a site's items, how long they are stored, and the order of items."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from hypothesis import strategies as st
 
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError
-from urltree.crawl.decisions.poll.outcome import PolledItem
+from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 from urltree.crawl.decisions.poll.seen_items import (
     SeenItemRow,
-    find_new_items,
+    former_rows,
     is_reading_due,
     is_sweep_due,
+    renew_row,
     sort_oldest_first,
-    update_row,
 )
 
 DAY = 86_400.0
 DAYS = 60.0
-OLD = PolledItem(b"h" * 16, None, is_new=False)
-NEW = PolledItem(b"h" * 16, None, is_new=True)
+MARKS = (b"path", b"name", b"date", b"text")
 STATE = FeedState(site="example.org", feed="https://example.org/rss", url="https://example.org/rss")
 
 
@@ -37,14 +36,19 @@ def names(items: list[FeedItem]) -> str:
     return "".join(str(found.title) for found in items)
 
 
-def test_the_row_is_pinned() -> None:
-    """A row is stored as exactly these bytes, because later releases read the rows in Kafka."""
-    row = bytes.fromhex("3ff00000000000004000000000000000")
-    assert SeenItemRow(1.0, 2.0).encode() == row
-    assert SeenItemRow.decode(row) == SeenItemRow(1.0, 2.0)
+def test_the_rows_are_pinned() -> None:
+    """A row is stored as exactly these bytes, because other releases read the rows in Kafka.
+
+    The first form is that of releases before 0.3.
+    """
+    times = bytes.fromhex("3ff00000000000004000000000000000")
+    marked = times + b"pathnamedatetext"
+    for row, stored in ((SeenItemRow(1.0, 2.0), times), (SeenItemRow(1.0, 2.0, MARKS), marked)):
+        assert row.encode() == stored
+        assert SeenItemRow.decode(stored) == row
 
 
-@pytest.mark.parametrize("row", [b"", b"x" * 15, b"x" * 17])
+@pytest.mark.parametrize("row", [b"", b"x" * 15, b"x" * 17, b"x" * 33])
 def test_a_row_of_another_length_is_another_version(row: bytes) -> None:
     """A row of another length raises FeedStateError, which ends the worker."""
     with pytest.raises(FeedStateError):
@@ -54,18 +58,35 @@ def test_a_row_of_another_length_is_another_version(row: bytes) -> None:
 def test_a_row_is_written_again_only_in_the_second_half_of_its_life() -> None:
     """The row of an item that stays in its feed is written once in 30 days, not at each poll."""
     row = SeenItemRow(0.0, 0.0)
-    assert update_row(None, NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
-    assert update_row(row, OLD, 30 * DAY, DAYS) is None
-    assert update_row(row, OLD, 30 * DAY + 1, DAYS) == SeenItemRow(0.0, 30 * DAY + 1)
+    assert renew_row(row, 30 * DAY, DAYS) is None
+    assert renew_row(row, 30 * DAY + 1, DAYS) == SeenItemRow(0.0, 30 * DAY + 1)
 
 
-def test_a_replay_puts_the_row_that_is_there() -> None:
-    """Replaying an old record returns the stored row, and does not reset its times.
+def test_marks_that_change_at_every_poll_are_written_once_a_day() -> None:
+    """Another path is written at once, another title after a day."""
+    row = SeenItemRow(0.0, 0.0, MARKS)
+    title, path = (MARKS[0], b"else", *MARKS[2:]), (b"else", *MARKS[1:])
+    assert renew_row(row, DAY, DAYS, title) is None
+    assert renew_row(row, DAY + 1, DAYS, title) == SeenItemRow(0.0, DAY + 1, title)
+    assert renew_row(row, 1.0, DAYS, path) == SeenItemRow(0.0, 1.0, path)
 
-    A replay finds such a row if the disk is ahead of the changelog.
-    """
-    assert update_row(SeenItemRow(5.0, 5.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 5.0)
-    assert update_row(SeenItemRow(5.0, 9.0), NEW, 5.0, DAYS) == SeenItemRow(5.0, 9.0)
+
+def test_a_row_of_the_future_is_written_again() -> None:
+    """A row that a wrong clock has written gets the time of the poll."""
+    row = SeenItemRow(90 * DAY, 90 * DAY)
+    assert renew_row(row, 0.0, DAYS) == SeenItemRow(0.0, 0.0)
+
+
+def test_outcomes_of_former_releases_write_their_rows() -> None:
+    """The items of such an outcome are in fetches; a replay keeps the times of a row."""
+    found = (PolledItem(b"new", None, is_new=True), PolledItem(b"old", None, is_new=False))
+    outcome = PollOutcome(
+        site="", feed="", sequence=1, at=5.0, result=PollResult.ITEMS, items=found
+    )
+    rows = {b"old": SeenItemRow(1.0, 1.0)}
+    assert former_rows(outcome, rows.get, DAYS) == {b"new": SeenItemRow(5.0, 5.0)}
+    rows[b"new"] = SeenItemRow(5.0, 9.0)
+    assert former_rows(outcome, rows.get, DAYS) == {b"new": SeenItemRow(5.0, 9.0)}
 
 
 @given(st.lists(st.integers(0, 40 * 24), max_size=200))
@@ -77,19 +98,10 @@ def test_an_item_that_is_polled_is_never_forgotten_while_it_is_there(hours: list
         if gap * 3_600 > 29 * DAY:
             continue
         now += gap * 3_600
-        row = update_row(row, OLD, now, DAYS) or row
+        row = renew_row(row, now, DAYS) or row
         assert not row.is_past(now, DAYS)
     assert not row.is_past(now + 29 * DAY, DAYS)
     assert row.is_past(now + 60 * DAY + 1, DAYS)
-
-
-def test_each_hash_comes_once_in_the_feeds_order() -> None:
-    """Items with the same hash are returned once, in the feed's order, with a mark on new items."""
-    items = [item("c"), item("b"), item("c"), item("a")]
-    seen, new = find_new_items(items, lambda name: name == item("b").hash)
-    assert [found.hash for found in seen] == [item(name).hash for name in "cba"]
-    assert [found.is_new for found in seen] == [True, False, True]
-    assert names(new) == "ac"
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,14 @@ from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.answer import SitemapChild
 from urltree.crawl.decisions.source.known_addresses import SIZE, KnownAddresses
 from urltree.crawl.decisions.source.sitemap_plan import (
-    ChildState,
+    FIRST_POLL_PAGES,
+    MAX_CHILDREN,
     FirstLook,
-    choose_children,
     first_look,
+    first_room,
+    newest_children,
 )
-from urltree.crawl.decisions.timing import DAY, HOUR
+from urltree.crawl.decisions.timing import DAY
 
 NOW = datetime(2026, 11, 22, 15, 0, 30, tzinfo=UTC).timestamp()
 
@@ -86,34 +88,24 @@ def test_old_pages_that_appear_late_count_as_seen_by_their_date() -> None:
     assert memory.seen_before == NOW - 2 * DAY
 
 
-@pytest.mark.parametrize(
-    "pages",
-    [
-        [item(at) for at in range(30)],
-        [*(item(at, 0.001) for at in range(30)), *old_pages(29)],
-        [*(item(at) for at in range(30)), *(item(f"d{at}", at) for at in range(30))],
-    ],
-    ids=["no dates", "dates of one run of a program", "half without dates"],
-)
-def test_dates_that_say_nothing_are_not_used(pages: list[FeedItem]) -> None:
+def test_dates_that_say_nothing_are_not_used() -> None:
     """All pages of the first look count as seen, and later ones are new whatever their date is."""
-    taken, memory = first_look(pages, NOW)
+    pages = [item(at, 0.1) for at in range(30)]
+    taken, memory = first_look(pages, NOW, are_dates_meaningless=True)
     assert taken == ()
     assert memory.find_new(pages) == ()
     assert names(memory.find_new([item("a", 100), item("b")])) == ["a", "b"]
 
 
-def test_dates_of_publication_are_believed() -> None:
-    """A news sitemap whose pages were all published within an hour is taken at the first look."""
-    pages = [item(at, 0.5 + at / 1_000, published=True) for at in range(30)]
-    taken, _ = first_look(pages, NOW)
-    assert len(taken) == 30
-
-
-def test_few_pages_may_have_one_date() -> None:
-    """A small site that has published all of its 19 pages in an hour has meaningful dates."""
-    taken, _ = first_look([item(at, 0.1) for at in range(19)], NOW)
-    assert len(taken) == 19
+@pytest.mark.parametrize("are_dates_meaningless", [False, True])
+def test_pages_that_the_parser_left_out_count_as_seen(*, are_dates_meaningless: bool) -> None:
+    """The parser sends only digests of old pages; after an edit, such a page is not new."""
+    left_out = KnownAddresses.of(page.link for page in old_pages())
+    _, memory = first_look(
+        [item("a", 0.1)], NOW, left_out=left_out, are_dates_meaningless=are_dates_meaningless
+    )
+    rewritten = [item(f"old{at}", -1) for at in range(50)]
+    assert names(memory.find_new([*rewritten, item("b", -1)])) == ["b"]
 
 
 def test_a_file_that_is_new_in_its_index_has_only_new_pages() -> None:
@@ -143,6 +135,7 @@ def test_known_addresses_are_a_set(addresses: set[str], other: str) -> None:
     assert all(address in known for address in addresses)
     assert (other in known) == (other in addresses)
     assert len(known.packed) == SIZE * len(known) == SIZE * len(addresses)
+    assert known | KnownAddresses.of([other]) == KnownAddresses.of({*addresses, other})
 
 
 def test_the_stored_digests_stay_the_same() -> None:
@@ -156,62 +149,18 @@ def child(name: object, days: float | None = None) -> SitemapChild:
     return SitemapChild(url=f"https://news.example/{name}.xml", modified=modified)
 
 
-def state(of: SitemapChild, asked: float, found: float | None = None) -> dict[str, ChildState]:
-    """Return the state of a child that was requested and had new pages so many days ago."""
-    found_at = None if found is None else NOW - found * DAY
-    return {of.url: ChildState(modified=of.modified, asked_at=NOW - asked * DAY, found_at=found_at)}
+def test_the_newest_children_are_followed() -> None:
+    """The children that changed last come first, then those without date from the index's end."""
+    children = [child(1, 30), child(2), child(3, 0.2), child(4), child(5, 0.1)]
+    assert [each.url for each in newest_children(children)] == [
+        child(name).url for name in (5, 3, 1, 4, 2)
+    ]
+    many = [child(at, at) for at in range(2 * MAX_CHILDREN)]
+    assert newest_children(many) == many[:MAX_CHILDREN]
 
 
-SEEN_BEFORE = NOW - 2 * DAY
-
-
-def test_only_children_that_changed_are_requested() -> None:
-    """An unknown child is requested if it changed recently, others if their `lastmod` differs."""
-    recent, old, same, changed = child(1, 1), child(2, 30), child(3, 0.2), child(4, 0.1)
-    states = state(same, 0.1) | state(child(4, 5), 4)
-    assert choose_children([old, recent, same, changed], states, SEEN_BEFORE) == (changed, recent)
-
-
-def test_a_day_as_date_is_not_over_before_the_day_is() -> None:
-    """A child with a date without time is requested until its last request was after that day."""
-    day = SitemapChild(url="https://news.example/1.xml", modified=NOW // DAY * DAY)
-    asked_today = {day.url: ChildState(modified=day.modified, asked_at=NOW - HOUR)}
-    asked_tomorrow = {day.url: ChildState(modified=day.modified, asked_at=NOW + DAY)}
-    assert choose_children([day], asked_today, SEEN_BEFORE) == (day,)
-    assert choose_children([day], asked_tomorrow, SEEN_BEFORE) == ()
-
-
-def test_children_that_changed_are_requested_in_portions() -> None:
-    """If too many children changed, the latest are requested first, and the rest next time."""
-    children = [child(at, at / 100) for at in range(15)]
-    first = choose_children(children, {}, SEEN_BEFORE, at_once=10)
-    assert first == tuple(children[:10])
-    states = {name: known for each in first for name, known in state(each, 0).items()}
-    assert choose_children(children, states, SEEN_BEFORE, at_once=10) == tuple(children[10:])
-
-
-@pytest.mark.parametrize("days", [None, 0.001], ids=["no dates", "equal dates"])
-def test_children_without_meaningful_dates_are_requested_in_turn(days: float | None) -> None:
-    """Each poll requests five of 30 children, from the end of the index; after six polls, all."""
-    children = [child(at, days) for at in range(30)]
-    states: dict[str, ChildState] = {}
-    asked = []
-    for poll in range(6):
-        chosen = choose_children(children, states, SEEN_BEFORE)
-        asked += [each.url for each in chosen]
-        for each in chosen:
-            states |= state(each, 6 - poll)
-    assert asked[0] == children[-1].url
-    assert len(asked) == len(set(asked)) == 30
-
-
-def test_a_child_with_new_pages_is_requested_at_each_poll() -> None:
-    """Two of the five requests are for the children that had new pages most recently."""
-    children = [child(at) for at in range(30)]
-    states = {name: known for at in range(30) for name, known in state(child(at), at).items()}
-    states |= (
-        state(child(3), 0.1, found=0.1) | state(child(4), 0.1, found=9) | state(child(5), 0, 5)
-    )
-    chosen = choose_children(children, states, SEEN_BEFORE)
-    assert names(tuple(FeedItem(each.url) for each in chosen[:2])) == ["3.xml", "5.xml"]
-    assert len(chosen) == 5
+def test_all_children_together_take_a_bounded_number_of_pages_at_first() -> None:
+    """However many children an index names, their first polls take 1,000 pages, or one each."""
+    assert first_room(1) == FIRST_POLL_PAGES
+    assert first_room(8) == FIRST_POLL_PAGES // 8
+    assert first_room(5_000) == 1

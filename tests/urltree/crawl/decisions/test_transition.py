@@ -24,8 +24,14 @@ from tests.urltree.crawl.decisions.polls import (
     poll,
     polled,
 )
-from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus, new_feed_state
-from urltree.crawl.decisions.poll.interval import BACKOFF_MAX, PROBE, PollRules
+from urltree.crawl.decisions.caching import RETRY_AFTER_MAX
+from urltree.crawl.decisions.poll.feed_state import (
+    FeedState,
+    FeedStatus,
+    Subscription,
+    new_feed_state,
+)
+from urltree.crawl.decisions.poll.interval import BACKOFF_MAX, PollRules
 from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 from urltree.crawl.decisions.poll.transition import (
     apply_outcome,
@@ -41,11 +47,11 @@ MOVED = "http://news.example/rss"
 
 def test_a_feed_that_was_added_is_due_at_once() -> None:
     """A new feed is due at once, has the user's title and metadata, and no validators."""
-    state = new_feed_state(FEED, SITE, NOW, "News", {"team": "a"})
+    state = new_feed_state(FEED, SITE, NOW, Subscription(title="News", meta={"team": "a"}))
     assert (state.url, state.title, state.meta) == (FEED, "News", {"team": "a"})
     assert (
         state.next_due,
-        due_after_takeover(state, NOW + DAY),
+        due_after_takeover(state, NOW + DAY, RULES),
         conditional_headers(state, NOW),
     ) == (NOW, NOW, {})
 
@@ -205,14 +211,14 @@ def test_skipped_hours_of_the_list_hold_for_the_next_poll() -> None:
 def test_a_feed_that_is_due_soon_or_was_due_just_now_keeps_its_time() -> None:
     """After a restart, a feed that is due soon or was due just now keeps its due time."""
     for now in (NOW, DAILY.next_due, DAILY.next_due + DAILY.interval):
-        assert due_after_takeover(DAILY, now) == DAILY.next_due
+        assert due_after_takeover(DAILY, now, RULES) == DAILY.next_due
 
 
 def test_feeds_overdue_after_an_outage_are_spread_over_one_interval() -> None:
     """After an outage, overdue feeds are spread evenly over one interval."""
     now = NOW + 30 * DAY
     states = [replace(DAILY, feed=f"{FEED}/{number}") for number in range(1_000)]
-    waits = [due_after_takeover(state, now) - now for state in states]
+    waits = [due_after_takeover(state, now, RULES) - now for state in states]
     assert all(0 <= wait <= DAILY.interval for wait in waits)
     quarters = [
         sum(wait // (DAILY.interval / 4) == quarter for wait in waits) for quarter in range(4)
@@ -224,13 +230,13 @@ def test_feeds_overdue_after_an_outage_are_spread_over_one_interval() -> None:
 def test_another_rebalance_changes_no_turn(outage: float, later: float) -> None:
     """After an outage, each later rebalance before the feed's due time gives the same due time."""
     now = DAILY.next_due + DAILY.interval + 1 + outage
-    due = due_after_takeover(DAILY, now)
-    assert due_after_takeover(DAILY, now + later * (due - now)) == due
+    due = due_after_takeover(DAILY, now, RULES)
+    assert due_after_takeover(DAILY, now + later * (due - now), RULES) == due
 
 
 def test_a_feed_that_is_gone_is_never_due() -> None:
     """A feed that is gone is never due after a restart."""
-    assert due_after_takeover(poll(DAILY, PollResult.GONE), NOW + 30 * DAY) == math.inf
+    assert due_after_takeover(poll(DAILY, PollResult.GONE), NOW + 30 * DAY, RULES) == math.inf
 
 
 # Properties that hold for any outcomes
@@ -253,7 +259,7 @@ _OUTCOMES = st.fixed_dictionaries(
         "max_age": _SECONDS,
         "ttl": _SECONDS,
         "no_cache": st.booleans(),
-        "retry_after": st.none() | st.floats(0, DAY),
+        "retry_after": st.none() | st.floats(0, 30 * DAY),
         "moved_to": st.sampled_from([None, FEED, MOVED]),
         "skip_hours": st.lists(st.integers(0, 23), max_size=24).map(tuple),
         "skip_days": st.lists(st.integers(0, 6), max_size=7).map(tuple),
@@ -272,7 +278,7 @@ def test_a_feed_is_always_due_later_within_its_bounds(
     This maximum is the longest wait and one week of skipped hours.
     """
     state = feed()
-    longest = 1.1 * max(rules.interval_max, BACKOFF_MAX, PROBE) + 7 * DAY
+    longest = 1.1 * max(rules.interval_max, BACKOFF_MAX, RETRY_AFTER_MAX) + 7 * DAY
     for number, fields in enumerate(outcomes, start=1):
         outcome = PollOutcome(site=SITE, feed=FEED, sequence=number, **fields)  # type: ignore[arg-type]
         assert is_expected_outcome(state, outcome)
@@ -284,6 +290,6 @@ def test_a_feed_is_always_due_later_within_its_bounds(
         assert all(0 < gap < math.inf for gap in state.gaps)
         assert (
             state.status is FeedStatus.GONE
-            or due_after_takeover(state, outcome.at) == state.next_due
+            or due_after_takeover(state, outcome.at, rules) == state.next_due
         )
         assert FeedState.decode(state.encode()) == state

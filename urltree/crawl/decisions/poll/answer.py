@@ -39,6 +39,8 @@ class PollAnswer:
         outcome: outcome of the poll, the same in each part; its field `items` is empty.
         items: items of this part, in the order of the source.
         children: sitemaps that an index names; only in the last part.
+        known: digests of the pages of a sitemap that count as seen since its first poll, packed and
+            in base64; None after later polls. Only in the last part.
         part: number of this part, from 0.
         is_last: whether no further part follows.
         postponed_until: time before which the host may not be asked, in seconds since 1970. The
@@ -49,6 +51,7 @@ class PollAnswer:
     outcome: PollOutcome
     items: tuple[FeedItem, ...] = ()
     children: tuple[SitemapChild, ...] = ()
+    known: str | None = None
     part: int = 0
     is_last: bool = True
     postponed_until: float | None = None

@@ -31,13 +31,15 @@ Retry-After asks for a longer wait, the feed is polled after this longer wait.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import exp2, inf
 from statistics import median
 
+from urltree.crawl.decisions.caching import RETRY_AFTER_MAX
 from urltree.crawl.decisions.poll.feed_state import FeedState
 from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.poll.source_options import SourceOptions
 from urltree.crawl.decisions.timing import DAY, HOUR, stable_fraction
 
 GAPS = 20  # maximum number of gaps in a feed's state
@@ -71,6 +73,20 @@ class PollRules:
     def clamp(self, seconds: float) -> float:
         """Return the nearest interval within the limits."""
         return max(self.interval_min, min(seconds, self.interval_max))
+
+    def with_options(self, options: SourceOptions) -> PollRules:
+        """Return the rules for one source, whose own bounds take precedence over the job's.
+
+        If a bound of the source contradicts a bound of the job, the job's one gives way. If the
+        bounds of the source contradict each other, the longer interval applies.
+        """
+        lower, upper = options.interval_min, options.interval_max
+        if lower is None and upper is None:
+            return self
+        if lower is None:
+            lower = min(self.interval_min, upper or self.interval_min)
+        upper = self.interval_max if upper is None else upper
+        return replace(self, interval_min=lower, interval_max=max(lower, upper))
 
 
 def poll_interval(state: FeedState, rules: PollRules) -> float:
@@ -232,4 +248,15 @@ def backoff_seconds(state: FeedState, retry_after: float | None, rules: PollRule
         doubled = usual * 2.0 ** min(state.errors - 1, _DOUBLINGS)
         wait = max(usual, min(doubled, BACKOFF_MAX))
     later = 1 + JITTER * feed_fraction(state, state.sequence)  # jitter only lengthens Retry-After
-    return max(add_jitter(wait, state, at_least=rules.interval_min), (retry_after or 0.0) * later)
+    asked = min(retry_after or 0.0, RETRY_AFTER_MAX)
+    return max(add_jitter(wait, state, at_least=rules.interval_min), asked * later)
+
+
+def longest_wait(state: FeedState, rules: PollRules) -> float:
+    """Return the longest wait in seconds after a poll that the rules can have given a feed."""
+    rules = rules.with_options(state.options)
+    if state.errors:
+        usual = max(rules.interval_max, PROBE, RETRY_AFTER_MAX) * (1 + JITTER)
+    else:
+        usual = rules.interval_max
+    return usual + (7 * DAY if state.skip_hours or state.skip_days else 0.0)

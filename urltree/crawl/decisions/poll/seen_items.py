@@ -1,40 +1,56 @@
-"""Find the new items of a feed, and update the rows of known items in table `seen_items`.
+"""The rows of table `seen_items`, by which the items of a site are known.
 
-    feed          c b a       newest first, as in most feeds
-    seen before     b a
-    new           c           sent to `fetches`, oldest first: verdicts depend on earlier pages
-
-The rows belong to a site: an item that occurs in several feeds of a site is sent once, as in the
-paper. A row expires `days` after its item was last seen. A row is rewritten when half of this time
-is over. So an item that stays in its feed costs one write per `days / 2` days, and not one per
-poll.
+A row contains the times at which an item was seen, and the marks by which a later item is compared
+(`identity`). The rows belong to a site: an item that occurs in several feeds of a site is sent
+once, as in the paper. A row expires `days` after its item was last seen. A row is rewritten when
+half of this time is over. So an item that stays in its feed costs one write per `days / 2` days,
+and not one per poll.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError
-from urltree.crawl.decisions.poll.outcome import PolledItem
-from urltree.crawl.decisions.timing import DAY
+from urltree.crawl.decisions.poll.identity import Marks
+from urltree.crawl.decisions.poll.outcome import PollOutcome
+from urltree.crawl.decisions.timing import DAY, bounded
 from urltree.page import microseconds
 
-_ROW = struct.Struct(">dd")  # a row has no version number, so a new format needs another length
+_TIMES = struct.Struct(">dd")  # a row has no version number, so a new format has another length
+_MARKED = struct.Struct(">dd4s4s4s4s")
+
+_MARKS_AGE = DAY  # seconds after which changed marks are written, except another path
 
 
 @dataclass(frozen=True, slots=True)
 class SeenItemRow:
-    """The times at which an item was first and last seen, in seconds since 1970."""
+    """A row of table `seen_items`.
+
+    Attributes:
+        first, last: times at which the item was first and last seen, in seconds since 1970. A
+            negative `first` means that the page was dropped from the queue and never fetched.
+        marks: digests of path, title, date and text, by which a later item is compared; None in
+            rows of links and texts, and in rows of releases before 0.3.
+    """
 
     first: float
     last: float
+    marks: Marks | None = None
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the page was dropped from the queue, so that the item counts as not seen."""
+        return self.first < 0
 
     def encode(self) -> bytes:
         """Return the bytes of the row."""
-        return _ROW.pack(self.first, self.last)
+        if self.marks is None:
+            return _TIMES.pack(self.first, self.last)
+        return _MARKED.pack(self.first, self.last, *self.marks)
 
     @classmethod
     def decode(cls, row: bytes) -> SeenItemRow:
@@ -43,58 +59,77 @@ class SeenItemRow:
         Raises:
             FeedStateError: the row is damaged, or was written by another release.
         """
-        if len(row) != _ROW.size:
-            raise FeedStateError(
-                f"a row of table seen_items has {len(row)} bytes, but should have {_ROW.size}; it "
-                "is damaged, or another release has written it"
-            )
-        return cls(*_ROW.unpack(row))
+        if len(row) == _TIMES.size:
+            return cls(*_TIMES.unpack(row))
+        if len(row) == _MARKED.size:
+            first, last, *marks = _MARKED.unpack(row)
+            return cls(first, last, tuple(marks))
+        raise FeedStateError(
+            f"a row of table seen_items has {len(row)} bytes, but should have {_TIMES.size} or "
+            f"{_MARKED.size}; it is damaged, or another release has written it"
+        )
 
     def is_past(self, now: float, days: float) -> bool:
         """Return whether the row has expired: the item was last seen more than `days` ago."""
         return now - self.last > days * DAY
 
 
-def update_row(
-    row: SeenItemRow | None, item: PolledItem, at: float, days: float
-) -> SeenItemRow | None:
-    """Return the row to write for an item that a poll has found, None if no write is needed.
+def dropped_row(now: float) -> SeenItemRow:
+    """Return the row of a link whose page was dropped from the queue before it was fetched.
 
-    The row of a new item is written even if it exists: if an outcome is replayed after a crash, the
-    changelog may lack the first write.
+    If a feed still lists the link, or lists it again, its item is new.
+    """
+    return SeenItemRow(-1.0, now)
+
+
+def renew_row(
+    row: SeenItemRow, at: float, days: float, marks: Marks | None = None
+) -> SeenItemRow | None:
+    """Return the row to write for an item that was seen again, None if no write is needed.
+
+    Marks that change at every poll are written once a day. Another path is written at once,
+    because an item whose path and title have changed is another item.
 
     Args:
-        row: stored row of the item, None if there is none.
-        item: item that the poll has found.
+        row: stored row.
         at: time of the poll, seconds since 1970.
         days: days after which a row expires.
+        marks: current marks of the item; None for a row without marks.
     """
-    if row is None:
-        return SeenItemRow(at, at)
-    if item.is_new or at - row.last > days / 2 * DAY:
-        return SeenItemRow(min(row.first, at), max(row.last, at))
+    age = at - row.last
+    has_moved = marks is not None and (row.marks is None or marks[0] != row.marks[0])
+    is_outdated = marks != row.marks and age > _MARKS_AGE
+    if has_moved or is_outdated or age > days / 2 * DAY or bounded(row.last, at) is None:
+        return SeenItemRow(min(row.first, at), at, marks)
     return None
 
 
-def find_new_items(
-    items: Iterable[FeedItem], is_known: Callable[[bytes], bool]
-) -> tuple[tuple[PolledItem, ...], list[FeedItem]]:
-    """Split a feed's items into known and new ones.
+def former_rows(
+    outcome: PollOutcome, lookup: Callable[[bytes], SeenItemRow | None], days: float
+) -> dict[bytes, SeenItemRow]:
+    """Return the rows to write for an outcome of a release before 0.3.
+
+    That release has sent the new items to `fetches`. Its rows count for `seen_days` after the
+    upgrade. The row of a new item is written even if it exists: if an outcome is replayed after a
+    crash, the changelog may lack the first write.
 
     Args:
-        items: items in the feed's order.
-        is_known: function that returns whether a hash is in `seen_items`.
-
-    Returns:
-        All items in the feed's order without duplicates, and the new items, oldest first.
+        outcome: outcome of a poll with its items.
+        lookup: returns a row of the feed's site, None if there is none.
+        days: days after which a row expires.
     """
-    found: dict[bytes, FeedItem] = {}
-    for item in items:
-        found.setdefault(item.hash, item)
-    seen = tuple(
-        PolledItem(name, item_time(item), not is_known(name)) for name, item in found.items()
-    )
-    return seen, sort_oldest_first([found[item.hash] for item in seen if item.is_new])
+    rows = {}
+    for item in outcome.items:
+        row = lookup(item.hash)
+        if row is None:
+            after: SeenItemRow | None = SeenItemRow(outcome.at, outcome.at)
+        elif item.is_new:
+            after = SeenItemRow(min(row.first, outcome.at), max(row.last, outcome.at))
+        else:
+            after = renew_row(row, outcome.at, days)
+        if after is not None:
+            rows[item.hash] = after
+    return rows
 
 
 def sort_oldest_first(items: Sequence[FeedItem]) -> list[FeedItem]:

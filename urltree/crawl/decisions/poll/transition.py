@@ -15,13 +15,12 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
+from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus, due_time
 from urltree.crawl.decisions.poll.interval import (
     PROBE,
     PollRules,
     add_jitter,
     backoff_seconds,
-    feed_fraction,
     poll_interval,
     publication_times,
     publisher_floor,
@@ -31,7 +30,8 @@ from urltree.crawl.decisions.poll.interval import (
     update_window,
 )
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
-from urltree.crawl.decisions.timing import DAY
+from urltree.crawl.decisions.poll.stored_times import bound_times, spread_time
+from urltree.crawl.decisions.timing import DAY, bounded
 
 KEPT_AFTER = 7 * DAY  # a permanent redirect becomes the feed's address after this time
 
@@ -58,30 +58,42 @@ def is_expected_outcome(state: FeedState, outcome: PollOutcome) -> bool:
     return same and outcome.sequence == state.sequence + 1
 
 
-def apply_outcome(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
-    """Return the state of a feed after a poll. Its `next_due` is always later than the poll."""
+def apply_outcome(
+    state: FeedState, outcome: PollOutcome, rules: PollRules, now: float | None = None
+) -> FeedState:
+    """Return the state of a feed after a poll. Its `next_due` is always later than the poll.
+
+    Args:
+        state: state before the poll.
+        outcome: outcome of the poll.
+        rules: the user's settings.
+        now: current time, seconds since 1970. If the outcome is later, the clock of the worker that
+            made the request is wrong, and `now` is the time of the poll. None trusts the outcome.
+    """
+    if now is not None and bounded(outcome.at, now) is None:
+        outcome = replace(outcome, at=now)
+    state = bound_times(state, outcome.at, rules)
+    rules = rules.with_options(state.options)
     state = replace(state, sequence=outcome.sequence, last_poll=outcome.at)
     for step in _STEPS[outcome.result]:
         state = step(state, outcome, rules)
     return state
 
 
-def due_after_takeover(state: FeedState, now: float) -> float:
+def due_after_takeover(state: FeedState, now: float, rules: PollRules) -> float:
     """Return the time of the next poll of a feed that a worker has just taken over.
 
-    The time is infinity for a feed that is gone.
+    The time is infinity for a feed that is not polled for now; see `due_time`.
 
     After an outage all feeds are overdue. So a feed that is overdue by more than its interval is
-    not polled at once, but at a fixed point of the interval, which is different for each feed. If
-    another worker takes the feed over before that time, the result is the same.
+    not polled at once, but at a fixed point of the interval, which is different for each feed. The
+    same holds for a feed whose stored time is impossible.
     """
-    if state.status is FeedStatus.GONE:
-        return math.inf
-    if state.interval <= 0 or now - state.next_due <= state.interval:
-        return state.next_due
-    phase = feed_fraction(state) * state.interval
-    rounds = math.ceil((now - phase) / state.interval)
-    return max(now, phase + rounds * state.interval)
+    state = bound_times(state, now, rules)
+    due = due_time(state)
+    if math.isinf(due) or state.interval <= 0 or now - due <= state.interval:
+        return due
+    return spread_time(state, now, rules)
 
 
 def _learn_rhythm(state: FeedState, outcome: PollOutcome, rules: PollRules) -> FeedState:
@@ -96,6 +108,10 @@ def _learn_rhythm(state: FeedState, outcome: PollOutcome, rules: PollRules) -> F
         skip_days=outcome.skip_days,
         title=outcome.title or state.title,
         items=state.items + sum(item.is_new for item in outcome.items),
+        unread=outcome.unread,
+        unlinked=outcome.unlinked,
+        is_cut=outcome.is_cut,
+        was_read=True,
     )
 
 
@@ -150,6 +166,7 @@ def _record_success(state: FeedState, outcome: PollOutcome, rules: PollRules) ->
         trouble=None,
         message=None,
         last_success=outcome.at,
+        read_modified=state.modified,
         interval=wait,
         next_due=skip_forbidden_hours(due, state),
     )

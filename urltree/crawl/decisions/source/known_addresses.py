@@ -34,7 +34,25 @@ class KnownAddresses:
     @classmethod
     def of(cls, keys: Iterable[str]) -> KnownAddresses:
         """Return the set of these addresses."""
-        return cls(b"".join(sorted({address_digest(key) for key in keys})))
+        return cls.of_digests(map(address_digest, keys))
+
+    @classmethod
+    def of_digests(cls, digests: Iterable[bytes]) -> KnownAddresses:
+        """Return the set of the addresses with these digests (`address_digest`)."""
+        return cls(b"".join(sorted(set(digests))))
+
+    def __or__(self, other: KnownAddresses) -> KnownAddresses:
+        """Return the addresses that are in either set."""
+        if not self.packed or not other.packed:
+            return self if self.packed else other
+        return self.of_digests([*self._digests, *other._digests])
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether two sets have the same addresses."""
+        return isinstance(other, KnownAddresses) and self.packed == other.packed
+
+    def __hash__(self) -> int:
+        return hash(self.packed)
 
     @cached_property
     def _digests(self) -> list[bytes]:

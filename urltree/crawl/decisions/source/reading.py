@@ -14,8 +14,13 @@ from urltree.crawl.decisions.feed.parsing import parse_feed
 from urltree.crawl.decisions.poll.answer import SitemapChild
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.response import Trouble, WebError
+from urltree.crawl.decisions.source.known_addresses import KnownAddresses
 from urltree.crawl.decisions.source.section import find_links
 from urltree.crawl.decisions.source.sitemap import SitemapKind, parse_sitemap
+from urltree.crawl.decisions.source.sitemap_plan import first_look
+from urltree.crawl.decisions.timing import DAY
+
+_NOTHING = KnownAddresses()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +32,8 @@ class Reading:
         max_items: largest number of items of a feed that are read.
         with_former: whether items get their former hash.
         with_content: whether items get their full text.
+        first_at: time of the first poll of a sitemap, seconds since 1970; None at later polls.
+        first_days: largest age in days of the pages that this poll takes.
         taken_after: earliest time of the pages that are taken from a sitemap; None for all.
         is_cut: whether the body is only the beginning of a larger one.
     """
@@ -35,6 +42,8 @@ class Reading:
     max_items: int
     with_former: bool = False
     with_content: bool = False
+    first_at: float | None = None
+    first_days: float = 2.0
     taken_after: float | None = None
     is_cut: bool = False
 
@@ -47,6 +56,7 @@ class ReadSource:
         title: title of a feed; None if there is none.
         items: items in the order of the source.
         children: sitemaps that an index names.
+        known: pages that count as seen since the first poll of a sitemap.
         ttl, skip_hours, skip_days: when a feed asks to be polled, as in `ParsedFeed`.
         unread: number of items that were not read, because there were too many.
         unlinked: number of items without a usable link.
@@ -56,6 +66,7 @@ class ReadSource:
     title: str | None = None
     items: tuple[FeedItem, ...] = ()
     children: tuple[SitemapChild, ...] = ()
+    known: KnownAddresses = _NOTHING
     ttl: float | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
@@ -103,14 +114,27 @@ def read_source(body: bytes, content_type: str | None, url: str, how: Reading) -
 
 
 def _read_sitemap(body: bytes, url: str, how: Reading) -> ReadSource:
-    found = parse_sitemap(body, url, taken_after=how.taken_after)
+    first_at = how.first_at
+    after = how.taken_after if first_at is None else first_at - how.first_days * DAY
+    found = parse_sitemap(body, url, taken_after=after)
     if found.kind is SitemapKind.FEED:
         raise WebError(
             Trouble.NOT_A_FEED, "the body is a feed, not a sitemap; add it as a feed instead"
         )
+    items, known = found.items, _NOTHING
+    if first_at is not None and found.kind is not SitemapKind.INDEX:
+        items, memory = first_look(
+            found.items,
+            first_at,
+            days=how.first_days,
+            left_out=found.left_out,
+            are_dates_meaningless=found.are_dates_meaningless,
+        )
+        known = memory.known
     return ReadSource(
-        items=found.items,
+        items=items,
         children=found.children,
+        known=known,
         unread=found.counts.beyond_limit,
         unlinked=found.counts.unlinked + found.counts.other_host,
         is_cut=found.is_cut or how.is_cut,

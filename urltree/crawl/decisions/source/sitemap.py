@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import heapq
 import re
+from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,8 +30,14 @@ from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.feed.parsed_feed import MAX_TITLE, absolute_link, truncate_text
 from urltree.crawl.decisions.poll.answer import SitemapChild
 from urltree.crawl.decisions.response import Trouble, WebError
+from urltree.crawl.decisions.source.known_addresses import KnownAddresses, address_digest
 from urltree.crawl.decisions.source.sitemap_body import MAX_BYTES, SitemapChunks
-from urltree.crawl.decisions.source.sitemap_dates import latest_time, modified_time, read_w3c_date
+from urltree.crawl.decisions.source.sitemap_dates import (
+    are_stamped,
+    latest_time,
+    modified_time,
+    read_w3c_date,
+)
 
 MAX_ADDRESSES = 50_000  # of one file (sitemaps.org, "Using Sitemap index files")
 MAX_ELEMENTS = 3_000_000  # 50,000 entries with 60 elements each; more take too long to parse
@@ -78,8 +85,10 @@ class ParsedSitemap:
         items: pages that were taken, in the order of the file.
         children: sitemaps that an index names, without duplicates.
         counts: numbers of entries.
-        newest_left_out: date of the newest page that did not fit into `max_items`, in seconds since
-            1970; None if all pages fitted.
+        left_out: addresses of pages of the site that were read but not taken.
+        are_dates_meaningless: whether the dates do not show which pages are new: most pages have
+            none, or at least 20 pages, which are more than half, have dates within an hour. Dates
+            of publication are always believed.
         is_cut: whether the file is damaged at its end, or exceeds a limit, so that entries may be
             missing.
     """
@@ -88,7 +97,8 @@ class ParsedSitemap:
     items: tuple[FeedItem, ...] = ()
     children: tuple[SitemapChild, ...] = ()
     counts: SitemapCounts
-    newest_left_out: float | None = None
+    left_out: KnownAddresses
+    are_dates_meaningless: bool = False
     is_cut: bool = False
 
 
@@ -130,7 +140,8 @@ def parse_sitemap(
         items=entries.items,
         children=tuple(entries.children.values()),
         counts=entries.counts,
-        newest_left_out=entries.newest_left_out,
+        left_out=KnownAddresses.of_digests(entries.left_out),
+        are_dates_meaningless=entries.are_dates_meaningless,
         is_cut=chunks.is_cut or not is_whole,
     )
 
@@ -153,7 +164,9 @@ class _Entries:
         self._newest: list[tuple[float, int, FeedItem]] = []
         self.children: dict[str, SitemapChild] = {}
         self.counts = SitemapCounts()
-        self.newest_left_out: float | None = None
+        self.left_out: list[bytes] = []  # digests
+        self._times = array("d")
+        self._pages = 0
         self.has_news = False
 
     @property
@@ -161,6 +174,14 @@ class _Entries:
         """Items in the order of the file."""
         ordered = sorted(self._newest, key=lambda row: -row[1])
         return tuple(item for _, _, item in ordered)
+
+    @property
+    def are_dates_meaningless(self) -> bool:
+        """Whether the dates do not show which pages are new; see `ParsedSitemap`."""
+        if self.has_news:
+            return False
+        has_few = 2 * len(self._times) <= self._pages
+        return has_few or are_stamped(self._times, self._pages)
 
     def add_page(
         self, address: str, updated: str | None, published: str | None, title: str | None
@@ -171,8 +192,12 @@ class _Entries:
         published, updated = read_w3c_date(published), read_w3c_date(updated)
         self.has_news = self.has_news or published is not None
         time = latest_time(published or updated)
+        self._pages += 1
+        if time is not None:
+            self._times.append(time)
         if time is not None and self._taken_after is not None and time <= self._taken_after:
             self.counts.too_old += 1
+            self.left_out.append(address_digest(link))
             return
         shown = truncate_text(title, MAX_TITLE)
         item = FeedItem(link=link, title=shown, published=published, updated=updated)
@@ -182,8 +207,7 @@ class _Entries:
             return
         left_out = heapq.heappushpop(self._newest, row) if self._newest else row
         self.counts.beyond_limit += 1
-        if left_out[0] > (self.newest_left_out or 0.0):
-            self.newest_left_out = left_out[0]
+        self.left_out.append(address_digest(left_out[2].link))
 
     def add_child(self, address: str, updated: str | None) -> None:
         link = self._link(address)

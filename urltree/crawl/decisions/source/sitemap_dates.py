@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 
-from urltree.crawl.decisions.timing import DAY, MINUTE
+from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
+_FEW = 20  # dates; fewer may lie close together by chance
 _DATE = re.compile(
     r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
     r"(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?"
@@ -45,6 +47,14 @@ def modified_time(text: str | None) -> float | None:
     """Return the first moment of a `lastmod` in seconds since 1970; None if it is not readable."""
     moment = _moment(text)
     return None if moment is None else moment.timestamp()
+
+
+def are_stamped(times: Iterable[float], count: int) -> bool:
+    """Return whether at least 20 of the times, and over half of `count`, lie within an hour."""
+    ordered = sorted(times)
+    least = max(_FEW, count // 2 + 1)
+    gaps = zip(ordered, ordered[least - 1 :], strict=False)
+    return any(last - first <= HOUR for first, last in gaps)
 
 
 def _moment(text: str | None) -> datetime | None:
