@@ -17,8 +17,10 @@ _STAGES = {"poll": "Poll", "fetch": "Fetch", "normalize": "Normalize", "extract"
 _COMMANDS = {
     "audit": "audit.command.audit",
     "dead-letters": "dead_letters.command.dead_letters",
+    "deny": "deny.deny",
     "domain": "domain.domain_command",
     "feeds": "feeds.feeds",
+    "fetches": "fetches.fetches",
     "forget": "forget.forget_command",
     "reset": "reset.reset_command",
     "round-trip": "round_trip.round_trip_command",

@@ -36,12 +36,14 @@ from models import fetch as fetches
 from models import host_request as requests
 from models import poll_outcome as outcomes
 from models import raw_html, unchanged
+from models.command import FORGET, Forget
 from models.fetch import FetchRequest
-from models.headers.names import FETCHED_FOR, ORIGIN
+from models.headers.names import COMMAND, FETCHED_FOR, ORIGIN, header
 from models.host_request import HostRequest, Purpose
 from models.unchanged import Unchanged
 from urltree.crawl.decisions.host.page_response import format_rfc3339
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
+from urltree.crawl.decisions.rules.rules import NO_PAGE, WaitingPage
 from urltree.page import Page, PageError, Reason
 
 
@@ -88,6 +90,9 @@ class Fetch(Stage):
 
     async def process(self, message: Message, origin: str, work: Work) -> None:
         """Accept a record. The service sends its request after this method has returned."""
+        if header(message.headers, COMMAND) is not None:
+            await self._obey(message, work)
+            return
         await self.fetching.start()
         job = self._job(message, origin, work)
         self.check_place(job.domain, message)
@@ -96,6 +101,18 @@ class Fetch(Stage):
             job.finish()  # its sender asks again
             return
         await self.fetching.add(job)
+
+    async def _obey(self, message: Message, work: Work) -> None:
+        """Carry out the command `forget`.
+
+        Raises:
+            PageError: the record is not this command.
+        """
+        if header(message.headers, COMMAND) != FORGET:
+            raise PageError(Reason.MALFORMED, "the command is unknown; this release knows `forget`")
+        forget = Forget.decode(message.value)
+        self.check_place(forget.domain, message)
+        await self.fetching.forget(forget, message.partition, work)
 
     def _job(self, message: Message, origin: str, work: Work) -> HostJob:
         future = asyncio.get_running_loop().create_future()
@@ -179,6 +196,14 @@ class Fetch(Stage):
     async def refuse(self, job: HostJob, reason: Reason, text: str) -> None:
         """Send a record to the dead-letter topic."""
         await self.dead_letter(job.work, job.origin, reason, text)
+
+    def page_of(self, job: HostJob) -> WaitingPage:
+        """Return what rules compare about a record."""
+        if isinstance(job, PageJob):
+            message = job.work.message
+            place = int(message.partition), int(message.offset)
+            return self.fetching.rules.page_of(job.fetch, job.origin, place)
+        return NO_PAGE
 
     async def is_mine(self, job: HostJob) -> bool:
         """Return whether the partition of a record still belongs to this worker."""

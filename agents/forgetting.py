@@ -2,6 +2,7 @@
 
 forget ──raw-html──▶ normalize ──documents──▶ extract ──clean-text──▶ tombstones, the last
                      marker, rows of `seen`   marker, rows, tree      of them the answer
+       ──requests──▶ fetch: rows of `page_validators` and `host_pages`
 
 The markers are in the tables `forgotten_pages` of normalize and `forgotten_documents` of extract.
 The names differ, because stages may share a data directory. `reset` keeps these tables, and a
@@ -11,7 +12,7 @@ knows the command before the page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from time import monotonic
 from typing import Protocol
@@ -152,6 +153,22 @@ def keys_to_delete(table: Scannable, partition: int, forget: Forget) -> list[byt
     if forget.ids is None:
         return [key for key, _ in table.scan(partition, row_prefix(forget.domain))]
     return [row_key(forget.domain, bytes.fromhex(name)) for name in forget.ids]
+
+
+def fetch_keys_to_delete(
+    table: Scannable, partition: int, forget: Forget, key_of: Callable[[str], bytes]
+) -> list[bytes]:
+    """Return the keys of the rows that `fetch` must delete in one of its tables.
+
+    Args:
+        table: table `page_validators` or `host_pages`.
+        partition: partition of the domain.
+        forget: the command.
+        key_of: returns the 16 bytes after the domain in the key of the row for an address.
+    """
+    if forget.ids is None:
+        return [key for key, _ in table.scan(partition, row_prefix(forget.domain))]
+    return list(dict.fromkeys(row_key(forget.domain, key_of(url)) for url in forget.urls or ()))
 
 
 def marker_keys(forget: Forget) -> list[bytes]:

@@ -29,6 +29,7 @@ from agents.kafka.delivery import OnFailure, Work
 from agents.polling.feed_tables import FeedTables, feed_key
 from agents.polling.new_items import NewItemSender
 from agents.polling.service import Polling
+from agents.rules.watcher import RulesWatcher
 from agents.settings.job import Settings, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import OURS, Stage
@@ -46,11 +47,12 @@ from urltree.crawl.decisions.poll.feed_state import (
     new_feed_state,
     update_child,
 )
+from urltree.crawl.decisions.poll.identity import link_key
 from urltree.crawl.decisions.poll.interval import PollRules
 from urltree.crawl.decisions.poll.item_decision import Decision, ItemRules, decide_items
 from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 from urltree.crawl.decisions.poll.schedule import FeedKey
-from urltree.crawl.decisions.poll.seen_items import former_rows, is_sweep_due
+from urltree.crawl.decisions.poll.seen_items import dropped_row, former_rows, is_sweep_due
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.poll.stored_times import bound_times, spread_time
 from urltree.crawl.decisions.poll.transition import apply_outcome, is_expected_outcome
@@ -100,7 +102,9 @@ class Poll(Stage):
         self._answers: dict[tuple[int, str], asyncio.Task[None]] = {}  # the newest of each site
         # Answers of which the last part is missing: poll, number of parts, their items
         self._parts: dict[FeedKey, tuple[tuple[int, float], int, tuple[PolledItem, ...]]] = {}
-        self.polling = Polling(self, self.rows, self._schemes, self._rules, clock)
+        self.crawl_rules = RulesWatcher(settings, self.fail, self.metrics, self._on_rules)
+        self._items = replace(self._items, is_denied=self._is_denied)
+        self.polling = Polling(self, self.rows, self._schemes, self._rules, self.crawl_rules, clock)
         self.app.task(self.polling.run)
         self.app.before_stop = self.polling.stop
 
@@ -125,6 +129,12 @@ class Poll(Stage):
             task.cancel()
         self._answers.clear()
         self._parts.clear()
+
+    def _is_denied(self, url: str) -> bool:
+        return self.crawl_rules.verdict(url) is not None
+
+    def _on_rules(self) -> None:
+        self.polling.wake()
 
     async def _follow(self, message: Message, work: Work) -> None:
         site, url = feeds.split_key(message.key)
@@ -184,8 +194,11 @@ class Poll(Stage):
         key = feed_key(message.partition, record.site, record.feed)
         if isinstance(record, PageReport):
             state = self.rows.get(key)
-            if state is not None:
-                await self.rows.put(key, apply_report(state, record, self._clock()), work)
+            now = self._clock()
+            if state is not None and (record.walls or record.coverage):
+                await self.rows.put(key, apply_report(state, record, now), work)
+            dropped = {link_key(url): dropped_row(now) for url in record.dropped}
+            await self.rows.see(message.partition, record.site, dropped, work)
             return
         lookup = self.rows.lookup(message.partition, record.site)
         rows = former_rows(record, lookup, self.settings.seen_days)
@@ -225,6 +238,7 @@ class Poll(Stage):
         if outcome.result is not PollResult.ITEMS:
             await self._apply_outcome(key, state, outcome, work, answer)
             return
+        await self.crawl_rules.until_current()
         state = bound_times(state, self._clock(), self._rules)
         decision = self._decide(key, state, answer)
         if is_expected_outcome(state, outcome):

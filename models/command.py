@@ -5,8 +5,12 @@ this worker's disk. Therefore a command is a record of raw-html, keyed by domain
 the header `urltree-command: forget`. `normalize` carries out the command and sends it to `extract`
 through the topic documents. A command applies only to pages that were published before it.
 
-Each stage stores a marker for the command (`Marker`). So a page that is read again later, after a
-`reset` or from a dead letter, is recognised as forgotten before anything of it is published.
+A second copy of the command goes to the topic requests, so that `fetch` deletes what it remembers
+of the pages: their validators, and the counts by which it recognises walls.
+
+Normalize and extract store a marker for the command (`Marker`). So a page that is read again later,
+after a `reset` or from a dead letter, is recognised as forgotten before anything of it is
+published.
 """
 
 from __future__ import annotations
@@ -32,12 +36,15 @@ class Forget:
         before: for each partition of raw-html, the offset that its next record had when the command
             was given. None if no marker is to be stored: in commands of earlier releases, and for
             the page of a round trip.
+        urls: addresses of the documents, as they were typed and as they were fetched; None for all
+            documents, and in commands of earlier releases. Only `fetch` reads them.
     """
 
     domain: NonEmpty
     ids: tuple[HexId, ...] | None = None
     topic: HexId | None = None
     before: tuple[Count, ...] | None = None
+    urls: tuple[str, ...] | None = None
 
     def encode(self) -> bytes:
         """Write the command as the value of a record, whose key is the domain."""

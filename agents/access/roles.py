@@ -99,6 +99,7 @@ _READS = {
     "normalize": ("raw-html",),
     "extract": ("documents",),
 }
+_FOLLOWS: dict[str, tuple[str, ...]] = {"poll": ("rules",), "fetch": ("rules",)}
 _WRITES = {
     "poll": ("requests", "fetches", "dead-letters"),
     "fetch": ("requests", "poll-outcomes", "fetches", "raw-html", "unchanged", "dead-letters"),
@@ -113,7 +114,7 @@ def stages(names: Names) -> list[Role]:
         Role(
             stage,
             f"workers of `{stage}`",
-            reads=(*_READS[stage], *names.changelogs(stage)),
+            reads=(*_READS[stage], *_FOLLOWS.get(stage, ()), *names.changelogs(stage)),
             writes=(*_WRITES[stage], *names.changelogs(stage)),
             joins=(stage,),
             checks=True,
@@ -134,19 +135,29 @@ def commands(names: Names) -> list[Role]:
     return [
         Role(
             "audit",
-            reads=("raw-html", "fetches", *results, changelog("extract")),
+            reads=("raw-html", "fetches", "unchanged", *results, changelog("extract")),
             asks=("fetch",),
         ),
         Role("dead-letters list", reads=("dead-letters",)),
         Role("dead-letters replay", reads=("dead-letters",), writes=sources),
         Role("dead-letters show", reads=("dead-letters",)),
+        Role("deny add", reads=("rules",), writes=("rules",)),
+        Role("deny check", reads=("rules",)),
+        Role("deny list", reads=("rules",)),
+        Role("deny remove", reads=("rules",), writes=("rules",)),
         Role("domain", reads=(*rows, "documents")),
         Role("feeds add", reads=("feeds",), writes=("feeds",)),
         Role("feeds export", reads=("feeds",)),
         Role("feeds import", reads=("feeds",), writes=("feeds",)),
         Role("feeds list", reads=("feeds", *feed_state)),
-        Role("feeds remove", reads=("feeds",), writes=("feeds",)),
-        Role("forget", reads=("clean-text",), writes=("raw-html", "clean-text")),
+        Role(
+            "feeds remove",
+            reads=("feeds", "rules"),
+            writes=("feeds", "rules"),
+            sees=("fetches",),
+        ),
+        Role("fetches purge", reads=("fetches", "rules"), writes=("rules",), asks=("fetch",)),
+        Role("forget", reads=("clean-text",), writes=("raw-html", "requests", "clean-text")),
         Role(
             "reset",
             reads=("raw-html", "documents", *learned),
@@ -159,11 +170,11 @@ def commands(names: Names) -> list[Role]:
             writes=("raw-html",),
             asks=("normalize", "extract"),
         ),
-        Role("state dump", reads=(*sources, *tables), asks=STAGES),
+        Role("state dump", reads=(*sources, "rules", *tables), asks=STAGES),
         Role(
             "state restore",
-            reads=(*sources, *tables),
-            writes=(*sources, *tables),
+            reads=(*sources, "rules", *tables),
+            writes=(*sources, "rules", *tables),
             joins=STAGES,
             checks=True,
         ),

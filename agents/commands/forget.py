@@ -3,8 +3,10 @@
     command ──▶ raw-html ──▶ normalize ──▶ extract ──▶ answer      rows, trees, their clean text
                                                           └─▶ this command: clean text whose row
                                                               was evicted before
+       ──▶ requests ──▶ fetch                                 what it remembers of the pages
 
-The pages themselves remain in raw-html, documents and dead-letters until their retention ends.
+The pages themselves remain in raw-html, documents, unchanged and dead-letters until the retention
+of these topics ends.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import NamedTuple
 import click
 import orjson
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.structs import RecordMetadata
 
 from agents.forgetting import HEADERS, answer
 from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
@@ -66,11 +69,14 @@ async def resolve(settings: Settings, target: str) -> Forget:
     domain = keys[0].domain
     ids = {key.id for key in keys if key.domain == domain}
     # If a URL shows changing pages, their ids depend on their titles: find the ids in clean-text.
+    urls = [target]
     async with consumer(settings) as client:
         for document_id, url in (await _clean_texts(settings, client, domain)).items():
             if _without_title(schemes[0], url) == keys[0].id:
                 ids.add(document_id)
-    return Forget(domain, tuple(sorted(ids)))
+            if document_id in ids:
+                urls.append(url)
+    return Forget(domain, tuple(sorted(ids)), urls=tuple(dict.fromkeys(urls)))
 
 
 async def forget(
@@ -92,11 +98,9 @@ async def forget(
         start = (await client.end_offsets([place]))[place]
         if remember:
             command = await _with_offsets(settings, client, command)
-        record = SignedRecord(settings.topic("raw-html"), key, command.encode(), HEADERS)
-        headers = settings.header_keys.sign(record)
-        sent = await out.send_and_wait(
-            *(record.topic, record.value, key, place.partition), headers=headers
-        )
+        if remember:
+            await _send(settings, out, "requests", command, place.partition)
+        sent = await _send(settings, out, "raw-html", command, place.partition)
         origin = str(Origin(sent.topic, sent.partition, sent.offset))
         at = await _offset_of(client, place, start, answer(origin), wait)
         left: Iterable[str] = ()
@@ -140,6 +144,16 @@ def forget_command(*, target: str, wait: float, yes: bool, as_json: bool) -> Non
             err=True,
         )
     raise SystemExit(0 if done.answered else 1)
+
+
+async def _send(
+    settings: Settings, out: AIOKafkaProducer, topic: str, command: Forget, partition: int
+) -> RecordMetadata:
+    """Send the command to a topic, and wait until Kafka has confirmed it."""
+    key = command.domain.encode()
+    record = SignedRecord(settings.topic(topic), key, command.encode(), HEADERS)
+    headers = settings.header_keys.sign(record)
+    return await out.send_and_wait(record.topic, record.value, key, partition, headers=headers)
 
 
 async def _with_offsets(settings: Settings, client: AIOKafkaConsumer, command: Forget) -> Forget:

@@ -1,7 +1,7 @@
 """The requests of a worker to hosts: the only place of the job that sends requests to the web.
 
     domain's limits ──▶ address's limit ──▶ worker's limit ──▶ is the host still ours?
-                                                                   └──▶ request ──▶ host's state
+                                                └──▶ do rules allow it? ──▶ request ──▶ host's state
 
 Pages, sources and files such as robots.txt share the state of their host: its pause, its
 Crawl-delay, and its back-off.
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchStage, HostJob
+from agents.rules.gate import RequestGate
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
 from urltree.address.domain import icann_domain
@@ -68,6 +69,7 @@ class HostClient:
     Args:
         settings: settings of the job.
         client: HTTP client.
+        gate: gate that lets only requests through that the rules allow.
         hosts: states of the hosts.
         stage: actions of the stage, used to check that a host still belongs to this worker.
         metrics: metrics of the worker.
@@ -83,12 +85,14 @@ class HostClient:
         self,
         settings: Settings,
         client: WebClient,
+        gate: RequestGate,
         hosts: Hosts,
         stage: FetchStage,
         metrics: Metrics,
         clock: Callable[[], float],
     ) -> None:
         self._client = client
+        self._gate = gate
         self._hosts = hosts
         self._stage = stage
         self._metrics = metrics
@@ -130,24 +134,29 @@ class HostClient:
 
         Raises:
             PartitionLostError: the host belongs to another worker now.
+            StoppedError: a rule of the operator forbids the request.
         """
         credentials = None if job.redirects else ask.credentials
+
+        async def request() -> Response:
+            return await self._client.get(
+                url,
+                ask.headers,
+                max_bytes=ask.max_bytes,
+                wants=ask.wants,
+                cut=ask.cut,
+                cookies=job.cookies,
+                credentials=credentials,
+                credentials_for=ask.credentials_for,
+            )
+
         async with self._turn(job, url):
-            if not await self._stage.is_mine(job):
+            if not await self._gate.admit(lambda: self._stage.is_mine(job)):
                 raise PartitionLostError
             self._stage.report_progress()
             job.note_request(url)
             try:
-                return await self._client.get(
-                    url,
-                    ask.headers,
-                    max_bytes=ask.max_bytes,
-                    wants=ask.wants,
-                    cut=ask.cut,
-                    cookies=job.cookies,
-                    credentials=credentials,
-                    credentials_for=ask.credentials_for,
-                )
+                return await self._gate.send(url, self._stage.page_of(job), request)
             except WebError as error:
                 return error
 

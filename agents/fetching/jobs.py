@@ -18,6 +18,7 @@ from models.fetch import FetchRequest
 from models.host_request import HostRequest
 from urltree.address.url import normalise
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
+from urltree.crawl.decisions.rules.rules import WaitingPage
 from urltree.crawl.web.cookies import ChainCookies, may_request_again
 from urltree.page import Page, Reason
 
@@ -173,6 +174,9 @@ class FetchStage(Protocol):
 
     def domain_of(self, url: str) -> str:
         """Return the registrable domain of a URL. Raises PageError(bad-url)."""
+
+    def page_of(self, job: HostJob) -> WaitingPage:
+        """Return what rules compare about a record."""
 
     async def is_mine(self, job: HostJob) -> bool:
         """Return whether the partition of a record still belongs to this worker."""

@@ -13,9 +13,12 @@ from collections.abc import Callable
 
 import xxhash
 
-from agents.fetching.jobs import HostJob
+from agents.fetching.jobs import HostJob, host_of
+from agents.forgetting import fetch_keys_to_delete
+from agents.kafka.delivery import Work
 from agents.kafka.tables.table import ConfirmedTable, row_key, row_prefix
 from agents.memory import Memory
+from models.command import Forget
 from urltree.crawl.decisions.host.page.host_pages import HostPages
 from urltree.crawl.decisions.host.page.page_ends import (
     PageEnd,
@@ -87,6 +90,17 @@ class PageChecks:
         ]
         for table, key in past:
             job.work.wait_for(await table.delete(job.partition, key))
+
+    async def forget(self, forget: Forget, partition: int, work: Work) -> None:
+        """Delete the rows of the addresses, or of the domain, that a command names."""
+        tables = (
+            (self._validators, validators_key),
+            (self._host_pages, lambda url: _id(host_of(url))),
+        )
+        for table, key_of in tables:
+            for key in fetch_keys_to_delete(table, partition, forget, key_of):
+                work.wait_for(await table.delete(partition, key))
+        self.clear()
 
     def clear(self) -> None:
         """Remove all pages from memory."""

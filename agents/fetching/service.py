@@ -41,15 +41,19 @@ from agents.fetching.parsers import Parsers
 from agents.fetching.robots_request import AskedElsewhereError, RobotsRequester
 from agents.fetching.source_request import SourceRequester, failure, outcome_of
 from agents.fetching.waiting import WaitingPages
+from agents.kafka.delivery import Work
+from agents.rules.gate import RequestGate, StoppedError
+from agents.rules.watcher import RulesWatcher
 from agents.settings.job import Settings
 from agents.stage import OURS
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
+from models.command import Forget
 from models.host_request import Purpose
 from urltree.crawl.decisions.host.host_state import retry_at, retry_refused_at
 from urltree.crawl.decisions.host.page.validators import PageValidators
 from urltree.crawl.decisions.host.page_response import StatusError, TryLaterError
-from urltree.crawl.decisions.poll.answer import PollAnswer
+from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollResult
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.response import Trouble, WebError
@@ -58,6 +62,7 @@ from urltree.page import Page, PageError, Reason
 
 _TICK = 1.0  # longest pause of the loop in seconds; events end it earlier
 _DRAIN = 3.0  # seconds after which a worker that stops cancels its running requests
+_DENIED = 3_600.0  # seconds after which a source is asked for again that a rule forbids
 _SOON = 30.0  # seconds for which a small request waits for its host; if longer, it is postponed
 
 
@@ -89,7 +94,9 @@ class Fetching:
         self._clock = clock
         self._web = WebClient(settings.client)
         self._parsers = Parsers(settings.parsers, settings.parse_seconds, settings.max_feed_items)
-        self._client = HostClient(settings, self._web, hosts, stage, metrics, clock)
+        self._rules = RulesWatcher(settings, stage.fail, metrics, self._on_rules)
+        self._gate = RequestGate(self._rules)
+        self._client = HostClient(settings, self._web, self._gate, hosts, stage, metrics, clock)
         self._checks = checks
         self._pages = PageRequester(settings, self._client, checks, metrics)
         self._robots = RobotsRequester(settings, self._client, stage, metrics)
@@ -110,6 +117,7 @@ class Fetching:
     async def start(self) -> None:
         """Start the service unless it is running."""
         if self._loop is None:
+            await self._rules.start()
             await self._web.__aenter__()
             await self._parsers.__aenter__()
             self._loop = asyncio.create_task(self._run())
@@ -123,6 +131,7 @@ class Fetching:
             await asyncio.gather(self._loop, return_exceptions=True)
             await self._parsers.__aexit__(None, None, None)
             await self._web.__aexit__(None, None, None)
+            await self._rules.stop()
             self._loop = None
 
     async def add(self, job: HostJob) -> None:
@@ -143,6 +152,10 @@ class Fetching:
             raise
         self._wake.set()
 
+    async def forget(self, forget: Forget, partition: int, work: Work) -> None:
+        """Delete what is remembered about pages, as the command `forget` asks."""
+        await self._checks.forget(forget, partition, work)
+
     async def drain(self) -> None:
         """Wait a few seconds for running requests, then send all other pages to `fetches` again."""
         self._waiting.is_closed = True
@@ -161,6 +174,14 @@ class Fetching:
         self._waiting.is_closed = False
         self._hosts.clear()
         self._checks.clear()
+
+    @property
+    def rules(self) -> RulesWatcher:
+        """The rules of the operator, as this worker knows them."""
+        return self._rules
+
+    def _on_rules(self) -> None:
+        self._gate.check()
 
     def _cancel(self) -> None:
         for task in self._requests:
@@ -216,9 +237,9 @@ class Fetching:
         except AskedElsewhereError as error:
             until = error.until
             self._waiting.queues.put_back(host, job)
-        except PageError as error:
+        except (PageError, StoppedError) as error:
             try:
-                await self._refuse(job, error)
+                await self._end(job, error)
             except PartitionLostError:
                 return
         self._stage.report_progress()
@@ -236,7 +257,7 @@ class Fetching:
                 await self._request_page(host, job)
             elif isinstance(job, SmallJob):
                 await self._request_small(host, job)
-        except (PageError, PartitionLostError, AskedElsewhereError, *OURS):
+        except (PageError, PartitionLostError, AskedElsewhereError, StoppedError, *OURS):
             raise
         except Exception as error:
             job.errors += 1
@@ -375,8 +396,13 @@ class Fetching:
         job.finish()
 
     async def _publish_from_feed(self, job: PageJob) -> None:
-        """Publish a page as its feed contains it."""
+        """Publish a page as its feed contains it, unless a rule forbids it."""
         try:
+            await self._rules.until_current()
+            found = self._rules.verdict_of_page(job.fetch, job.origin)
+            if found is not None:
+                await self._end(job, StoppedError(found))
+                return
             await self._publish(
                 job, feed_page(job.fetch, self._clock(), self._settings.max_page_bytes)
             )
@@ -500,6 +526,37 @@ class Fetching:
         elif isinstance(job, SmallJob):
             await self._stage.ask(job, job.request, job.domain)
         job.finish()
+
+    async def _end(self, job: HostJob, error: PageError | StoppedError) -> None:
+        """End a job that cannot be carried out, and tell the owner of its source why."""
+        if isinstance(error, StoppedError):
+            await self._stop_job(job, error)
+        else:
+            await self._report_wall(job, error)
+            await self._refuse(job, error)
+
+    async def _stop_job(self, job: HostJob, error: StoppedError) -> None:
+        """End a job that a rule forbids."""
+        now, verdict = self._clock(), error.verdict
+        if isinstance(job, SmallJob):
+            await self._postpone(job, now + _DENIED, now)
+            job.finish()
+            return
+        if isinstance(job, PageJob) and not verdict.counts_as_seen:
+            site, feed = job.fetch.site, job.fetch.feed
+            if site is not None and feed is not None:
+                report = PageReport(site=site, feed=feed, at=now, dropped=(job.fetch.url,))
+                await self._stage.answer(job, report)
+        await self._stage.refuse(job, verdict.reason, verdict.message)
+        job.finish()
+
+    async def _report_wall(self, job: HostJob, error: PageError) -> None:
+        if not isinstance(job, PageJob) or error.reason is not Reason.WALL:
+            return
+        site, feed = job.fetch.site, job.fetch.feed
+        if site is not None and feed is not None:
+            report = PageReport(site=site, feed=feed, at=self._clock(), walls=1)
+            await self._stage.answer(job, report)
 
     async def _refuse(self, job: HostJob, error: PageError) -> None:
         if not isinstance(job, SmallJob):

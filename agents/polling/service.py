@@ -16,6 +16,7 @@ from time import monotonic
 
 from agents.polling.feed_queue import LOST_AFTER, FeedQueue
 from agents.polling.feed_tables import FeedTables
+from agents.rules.watcher import RulesWatcher
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from agents.telemetry.logs import log
@@ -31,11 +32,13 @@ from urltree.crawl.decisions.poll.seen_items import is_reading_due
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.poll.stored_times import bound_times
 from urltree.crawl.decisions.poll.transition import conditional_headers, due_after_takeover
+from urltree.crawl.decisions.rules.rules import WaitingPage
 from urltree.crawl.decisions.timing import has_clock_moved
 from urltree.page import PageError
 
 _MAX_WAIT = 0.5  # maximum seconds between two checks of the schedule
 _MIN_WAIT = 0.02  # minimum seconds between two checks, unless an event wakes the service
+_DENIED = 3_600.0  # seconds after which a feed is looked at again that a rule forbids
 _SLICE = 200  # number of rows that are read before other tasks may run; a row takes 20 µs
 
 
@@ -47,15 +50,17 @@ class Polling:
         rows: tables of the stage, read only.
         schemes: key schemes, which determine the domain of a page.
         rules: limits of the intervals.
+        crawl_rules: rules of the operator that forbid requests.
         clock: returns seconds since 1970.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917
         self,
         stage: Stage,
         rows: FeedTables,
         schemes: Schemes,
         rules: PollRules,
+        crawl_rules: RulesWatcher,
         clock: Callable[[], float],
     ) -> None:
         self._stage = stage
@@ -63,6 +68,7 @@ class Polling:
         self._rows = rows
         self._schemes = schemes
         self._rules = rules
+        self._crawl_rules = crawl_rules
         self._clocks = clock(), monotonic()
         self._clock = clock
         self._queue = FeedQueue()
@@ -79,9 +85,11 @@ class Polling:
         """Poll feeds until the worker stops. An error ends the worker."""
         self._task = asyncio.current_task()
         try:
+            await self._crawl_rules.start()
             while not self._app.should_stop:
                 await self._start_due_polls()
                 await self._wait()
+            await self._crawl_rules.stop()
         except Exception as error:  # noqa: BLE001 - after any error the worker would not poll
             self._stage.fail(error)
 
@@ -96,6 +104,10 @@ class Polling:
         """Empty the schedule, because the partitions move."""
         self._generation = None
         self._queue.clear()
+
+    def wake(self) -> None:
+        """Check at once which feeds are due."""
+        self._wake.set()
 
     def put(self, key: FeedKey, state: FeedState) -> None:
         """Schedule a feed that was added."""
@@ -231,6 +243,11 @@ class Polling:
             later = now + self._stage.settings.interval_max
             log.error("the address of a feed cannot be requested", feed=state.feed, why=str(error))
             self._queue.put_back(key, later, now)
+            return
+        page = WaitingPage(None, state.feed, state.site, state.offset)
+        await self._crawl_rules.until_current()
+        if self._crawl_rules.verdict(state.url, page) is not None:
+            self._queue.put_back(key, now + _DENIED, now)
             return
         self._queue.begin(key, state.sequence + 1, monotonic())
         value = requests.encode(request_for(bound_times(state, now, self._rules), now))

@@ -34,7 +34,9 @@ class FeedSettings(BaseModel):
         21_600, gt=0, description="Longest time between two polls of a feed, in seconds."
     )
     polls_at_once: int = Field(
-        50, gt=0, description="Largest number of feeds that a worker polls at the same time."
+        1_000,
+        gt=0,
+        description="Largest number of feeds for whose answers a worker of `poll` waits.",
     )
     parsers: int = Field(1, gt=0, description="Number of a worker's processes that parse feeds.")
     parse_seconds: float = Field(

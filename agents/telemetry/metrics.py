@@ -162,6 +162,10 @@ class Metrics:
             "stale_outcomes",
             "Poll outcomes ignored because the feed was polled twice or was removed.",
         )
+        self.unreadable_rules = self._counter(
+            "unreadable_rules",
+            "Records of the topic rules that cannot be read, so that a rule may not be in force.",
+        )
         self.agreement = Histogram(
             "urltree_agreement",
             "F1 of words between our text and that of the single-page extractor, if one ran.",

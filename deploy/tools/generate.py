@@ -35,7 +35,10 @@ Tables = Mapping[
 ]  # functions that make a table, by the name in the table's mark
 
 CLAIMS = ROOT / "docs" / "claims"
-RECORDS = ("feeds", "fetches", "raw-html", "clean-text", "duplicates", "dead-letters")
+RECORDS = (
+    *("feeds", "rules", "fetches", "raw-html"),
+    *("clean-text", "duplicates", "unchanged", "dead-letters"),
+)
 
 
 def generated() -> dict[str, bytes]:

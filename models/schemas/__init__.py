@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 
-from models.schemas.feeds import FEEDS, FETCHES, POLL_OUTCOMES, REQUESTS, UNCHANGED
+from models.schemas.feeds import FEEDS, FETCHES, POLL_OUTCOMES, REQUESTS, RULES, UNCHANGED
 from models.schemas.pages import CLEAN_TEXT, DEAD_LETTERS, DOCUMENTS, DUPLICATES, RAW_HTML
 
 _ALL = (
     *(RAW_HTML, DOCUMENTS, CLEAN_TEXT, DUPLICATES, DEAD_LETTERS),
-    *(FEEDS, FETCHES, REQUESTS, POLL_OUTCOMES, UNCHANGED),
+    *(FEEDS, RULES, FETCHES, REQUESTS, POLL_OUTCOMES, UNCHANGED),
 )
 
 

@@ -100,11 +100,7 @@ def _typed(hint: Any, nullable: bool) -> Schema:
     if origin in (Union, types.UnionType):
         (inner,) = (argument for argument in arguments if argument is not type(None))
         schema = _typed(inner, nullable)
-        if not nullable:
-            return schema
-        if "enum" in schema:
-            return schema | {"enum": [*schema["enum"], None]}
-        return schema | {"type": [schema["type"], "null"]}
+        return _or_null(schema) if nullable else schema
     if origin is Literal or _is_enum(hint):
         return {"enum": list(arguments) or [member.value for member in hint]}
     if origin in (list, tuple):
@@ -112,6 +108,12 @@ def _typed(hint: Any, nullable: bool) -> Schema:
     if origin is not None and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _typed(arguments[1], nullable)}
     return {"type": _SIMPLE[hint]}
+
+
+def _or_null(schema: Schema) -> Schema:
+    if "enum" in schema:
+        return schema | {"enum": [*schema["enum"], None]}
+    return schema | {"type": [schema["type"], "null"]}
 
 
 def _bounds(metadata: tuple[Any, ...]) -> Schema:

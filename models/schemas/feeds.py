@@ -1,4 +1,4 @@
-"""Schemas of the topics for feeds: feeds, fetches and poll-outcomes."""
+"""Schemas of the topics for feeds: feeds, rules, requests, fetches and poll-outcomes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from models.fetch import FetchRequest
 from models.host_request import HostRequest
 from models.poll_outcome import ANSWER_SCHEMA
 from models.record import ID_PATTERN
+from models.rule import RuleValue
 from models.schemas.declaring import VERSION, field, property_schemas, topic
 from models.unchanged import Unchanged
 from urltree.crawl.decisions.poll.outcome import PollOutcome
@@ -40,6 +41,31 @@ FEEDS = topic(
             "credentials": field("Name of the file with the credentials of the source."),
             "credentials_for_pages": field(
                 "Whether the credentials are sent with the pages of the source, too."
+            ),
+        },
+        nullable=True,
+    ),
+    ("schema",),
+)
+
+RULES = topic(
+    "rules",
+    "A rule of the operator: it denies requests, or removes waiting pages. Public input, "
+    "compacted. The key is ACTION SCOPE TARGET in normal form, such as `deny domain example.org`. "
+    "A null value ends the rule. Unknown fields are ignored.",
+    property_schemas(
+        RuleValue,
+        {
+            "schema": VERSION,
+            "set_at": field("Time of the command, in seconds since 1970."),
+            "note": field("Note of the operator."),
+            "fetches_topic": field("Kafka's id of the topic fetches at the command."),
+            "fetches_before": field(
+                "For each partition of fetches, the offset before which waiting pages are removed."
+            ),
+            "feeds_topic": field("Kafka's id of the topic feeds at the command."),
+            "feeds_before": field(
+                "Offset in the partition of the site before which additions of the feed lie."
             ),
         },
         nullable=True,
@@ -226,7 +252,8 @@ POLL_OUTCOMES = topic(
             ),
             "host_ready_at": field("Time from which the host may be asked again.", type="number"),
             "known": field(
-                "Digests of the pages of a sitemap that count as seen since its first poll, base64.",
+                "Digests of the pages of a sitemap that count as seen since its first poll, "
+                "base64.",
                 type="string",
             ),
             "unread": field("Number of items that were not read, because there were too many."),
@@ -235,6 +262,11 @@ POLL_OUTCOMES = topic(
             "seconds": field("Duration of the poll in seconds."),
             "walls": field(
                 "Number of pages that were walls since the last report.", type="integer", minimum=0
+            ),
+            "dropped": field(
+                "Addresses of pages that a rule of the operator has dropped from the queue.",
+                type="array",
+                items={"type": "string"},
             ),
             "coverage": field(
                 "Shares of the text of a page that the feed's own text covers, from 0 to 1.",

@@ -233,7 +233,7 @@ def document(domain: str, text: str, offset: int) -> bytes:
     return documents.encode(made)
 
 
-async def do(job: GuardedJob, role: str) -> None:  # noqa: C901, PLR0912 - one case per role
+async def do(job: GuardedJob, role: str) -> None:  # noqa: C901, PLR0912, PLR0915 - one case each
     """Let a role that is no stage use all its rights once; an error of Kafka is raised.
 
     Before, the four stages have processed their inputs. For `forget` and `round-trip` the stages
@@ -250,6 +250,17 @@ async def do(job: GuardedJob, role: str) -> None:  # noqa: C901, PLR0912 - one c
             await job.run(role, *command, letter.origin)
         case ["dead-letters", "replay"]:
             await job.run(role, *command, "--all", "--yes", "--rate", "1000")
+        case ["deny", "add" | "remove"]:
+            await job.publish([Sent("rules", b"deny host denied.example", b'{"schema":1}')])
+            await job.run(role, *command, "--host", "denied.example")
+        case ["deny", "check"]:
+            await job.run(role, *command, "http://denied.example/")
+        case ["fetches", "purge"]:
+            # a page that waits, because its host cannot be asked for a minute
+            job.web.put("busy.example/a", status=503)
+            wanted = fetches.encode(FetchRequest(url="http://busy.example/a"))
+            await job.publish([Sent("fetches", b"busy.example", wanted)])
+            await job.run(role, *command, "--host", "denied.example", "--yes")
         case ["domain"]:
             await job.run(role, *command, SITE)
         case ["feeds", "add" | "remove"]:
@@ -287,7 +298,7 @@ async def do(job: GuardedJob, role: str) -> None:  # noqa: C901, PLR0912 - one c
             await _scale(job.settings(role))
         case ["consumer"]:
             await _consume(job, role)
-        case _:  # dead-letters list, feeds export, feeds list, topics check
+        case _:  # dead-letters list, deny list, feeds export, feeds list, topics check
             await job.run(role, *command)
 
 

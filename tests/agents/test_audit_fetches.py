@@ -16,13 +16,14 @@ from agents.commands.audit.fetches import FetchAccounts, FetchAudit, account_fet
 from agents.kafka.client import consumer
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
-from models import fetch, raw_html
+from models import fetch, raw_html, unchanged
 from models.dead_letter import DeadLetter, Record
 from models.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN
+from models.unchanged import Unchanged
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import PATIENCE, until
-from urltree.page import Page
+from urltree.page import Page, Reason
 
 pytestmark = pytest.mark.kafka
 
@@ -82,8 +83,10 @@ def test_every_page_is_counted_by_what_became_of_it(
     assert orjson.loads(result.stdout) == {
         "origins": 3,
         "pages": 1,
+        "unchanged": 0,
         "dead_letters": {"robots": 1},
         "waiting": 0,
+        "held": 0,
         "missing": 1,
         "first_missing": [c],
         "expired": 0,
@@ -188,3 +191,44 @@ def test_neither_audit_counts_what_belongs_to_the_other(
     publish(dead(came, "empty"))
     assert asyncio.run(account(job)).dead_letters == {"empty": 1}
     assert asyncio.run(account_fetches(job)) == FetchAccounts(origins=1, pages=1)
+
+
+def test_every_way_to_end_is_accounted_for(publish: Publish, run: Run, commit: Commit) -> None:
+    """Unchanged, denied, removed and reserved pages are settled, and none of them is missing.
+
+    A page that was unchanged when it was asked for again is no page of raw-html. Its dead letter,
+    if a replay came before, does not count.
+    """
+    origins = publish(*(wanted() for _ in range(5)))
+    settled = [
+        Sent(
+            "unchanged",
+            origin.encode(),
+            unchanged.encode(Unchanged(url=URL, origin=origin, at="2026-05-03T10:00:00Z")),
+        )
+        for origin in origins[:2]
+    ]
+    reasons = (Reason.DENIED, Reason.REMOVED, Reason.RESERVED)
+    publish(*settled, dead(origins[1], "unreachable"), Sent("unchanged", b"x", b"{}"))
+    publish(*map(dead, origins[2:], reasons))
+    commit(5)
+    result = run("audit", "--fetches", "--json")
+    found = orjson.loads(result.stdout)
+    assert (result.exit_code, found["missing"], found["waiting"]) == (0, 0, 0)
+    assert (found["origins"], found["unchanged"], found["pages"]) == (5, 2, 0)
+    assert found["dead_letters"] == {"denied": 1, "removed": 1, "reserved": 1}
+    assert "2 unchanged since the last visit" in run("audit", "--fetches").stdout
+
+
+def test_pages_that_may_be_walls_are_counted_among_the_waiting(
+    publish: Publish, run: Run, commit: Commit
+) -> None:
+    """A page whose newest copy is held waits; a page that was released before does not count."""
+    held, released, other = publish(wanted(), wanted(), wanted())
+    value = fetch.encode(FetchRequest(url=URL, held_since=1.0))
+    publish(again(held)._replace(value=value), again(released)._replace(value=value))
+    publish(again(released))
+    commit(3)
+    found = orjson.loads(run("audit", "--fetches", "--json").stdout)
+    assert (found["waiting"], found["held"], found["first_missing"]) == (2, 1, [other])
+    assert "2 waiting, 1 of them because they may be walls" in run("audit", "--fetches").stdout

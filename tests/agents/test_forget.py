@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 
 from agents.commands.audit.command import account
 from agents.commands.forget import forget, resolve
+from agents.forgetting import fetch_keys_to_delete
+from agents.kafka.tables.table import row_key
 from agents.settings.job import Settings
 from models import clean_text, raw_html
-from models.command import Forget
+from models.command import Forget, is_command
 from tests.agents.records import Publish, ReadAll, Run, Sent
 from tests.agents.workers import BOTH, PATIENCE, started, work
 from urltree.page import Page
@@ -173,3 +176,46 @@ def test_a_command_that_is_none_is_a_dead_letter(
     work(job)
     assert urls(read_all("clean-text")) == {"example.org/a"}
     assert len(read_all("dead-letters")) == 2
+
+
+@pytest.mark.parametrize("target", ["example.org", "https://www.example.org/a#top"])
+def test_fetch_hears_of_the_command(
+    job: Settings, publish: Publish, read_all: ReadAll, target: str
+) -> None:
+    """The command is in `requests`, too, with the addresses at which the page was fetched.
+
+    `fetch` finds the rows of the page or the domain with it, and no other rows.
+    """
+    publish(page("a"), page("b"))
+    work(job)
+    done = forget_while_running(job, target)
+    (record,) = read_all("requests")
+    assert record.key == b"example.org"
+    assert is_command(record.headers)
+    command = Forget.decode(record.value)
+    assert command.ids == done.ids
+    table = Rows([row_key("example.org", of(path)) for path in ("a", "b")])
+    keys = fetch_keys_to_delete(table, 0, command, lambda url: of(url.rpartition("/")[2]))
+    if command.ids is None:
+        assert (command.urls, keys) == (None, table.keys)
+    else:
+        assert command.urls == (target, "https://www.example.org/a")
+        assert table.keys[0] in keys
+        assert table.keys[1] not in keys
+
+
+def of(name: str) -> bytes:
+    """Return 16 bytes for a name."""
+    return name.encode().ljust(16, b".")
+
+
+class Rows:
+    """A table of one domain."""
+
+    def __init__(self, keys: list[bytes]) -> None:
+        self.keys = keys
+
+    def scan(self, partition: int, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Return the rows whose keys begin with a prefix."""
+        assert partition == 0
+        return ((key, b"") for key in self.keys if key.startswith(prefix))

@@ -17,15 +17,24 @@ from agents.commands.audit.command import account
 from agents.commands.topics import apply, check_topics, find_differences
 from agents.kafka.client import admin
 from agents.kafka.groups import committed_offsets
+from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
+from agents.rules.watcher import RulesWatcher
 from agents.settings.job import Settings, SettingsError
 from agents.settings.topics_file import declared_topics
+from models import fetch as fetches
+from models.dead_letter import DeadLetter
+from models.dead_letter import Record as LetterRecord
+from models.feed import Feed
+from models.fetch import FetchRequest
 from tests.agents.learned import SITES, TABLES, Rows, declare, page, pages, rows, send, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.runbook import Runbook, ours
-from tests.agents.workers import BOTH, idle, started, work
+from tests.agents.workers import BOTH, idle, started, until, work
+from tests.agents.workers import run as run_scenario
 from tests.conftest import Record
 from tests.job.state import partition_on_disk
+from urltree.crawl.decisions.rules.rules import Denied, Removed
 
 pytestmark = pytest.mark.kafka
 
@@ -256,3 +265,54 @@ def test_a_page_and_a_domain_are_forgotten_where_a_page_comes_through(
 
     asyncio.run(scenario())
     assert {key.partition(b"\0")[0] for _, key in rows(job)} == {SITES[0].encode()}
+
+
+def test_when_an_owner_complains_the_commands_stop_all_requests(
+    job: Settings, publish: Publish, book: Runbook
+) -> None:
+    """After the first command, workers that know the rules send nothing to the domain.
+
+    After the next ones, its feeds and its queue are gone; the last ones allow requests again.
+    """
+    feed = Feed(site="example.org", url="https://example.org/feed")
+    at = partition_of(b"example.org", PARTITIONS)
+    wanted = FetchRequest(url="https://a.example.org/1", feed=feed.url)
+    first = publish(
+        Sent("fetches", b"example.org", fetches.encode(wanted)),
+        Sent("feeds", feed.key, feed.encode(), (), at),
+        page("example.org", "news/1"),
+    )[0]
+    asked = ("https://example.org/robots.txt", wanted.url, "http://b.example.org:81/")
+
+    async def scenario() -> None:
+        failures: list[BaseException] = []
+        watcher = RulesWatcher(job, failures.append)
+        await watcher.start()
+        add, check, listed, remove, count, purge, forget, rules, end = ours("An owner complains")
+
+        async def typed(*lines: str) -> list[str]:
+            found = [await asyncio.to_thread(book.typed, line) for line in lines]
+            assert [one.output for one in found if one.exit_code] == []
+            return [one.stdout for one in found]
+
+        await typed(add)
+        await until(lambda: all(isinstance(watcher.verdict(url), Denied) for url in asked))
+        letter = DeadLetter(
+            first, "fetch", "denied", "m", "fetches", LetterRecord(b"example.org", b"{}", ())
+        )
+        await asyncio.to_thread(publish, Sent("dead-letters", *letter.to_record()))
+        _, found = await typed(check, listed)
+        assert first in found
+        _, counted, _ = await typed(remove, count, purge)
+        assert counted.startswith("1 waiting pages would be removed")
+        async with started(job, *BOTH):
+            await typed(forget)
+        shown, _ = await typed(rules, end)
+        assert "mail of 3 May from the owner" in shown
+        assert "1 deny rules, 1 removed feeds, 1 purges" in shown
+        await until(lambda: not any(map(watcher.verdict, asked)))
+        assert isinstance(watcher.verdict_of_page(wanted, first), Removed)
+        await watcher.stop()
+        assert failures == []
+
+    run_scenario(scenario())

@@ -21,9 +21,13 @@ from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
 from agents.settings.job import Settings, SettingsError
 from deploy.tools.reference import stages
+from models import fetch
+from models import rule as rules
+from models.fetch import FetchRequest
 from tests.agents.learned import SITES, TABLES, declare, page, pages, records, rows, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work
+from urltree.crawl.decisions.rules.rule import CrawlRule, Extent, RuleKey
 
 HEADER = DumpHeader("0.1.0", 0.0, "a-cluster", "", PARTITIONS)
 ROW = DumpRecord(
@@ -288,3 +292,58 @@ def test_a_dump_is_restored_from_standard_input(job: Settings, publish: Publish,
     assert rows(other) == {}
     assert run("state", "restore", "-", input=file, env=environment).exit_code == 0
     assert len(rows(other)) == len(rows(job))
+
+
+def rule(text: str, before: int | None = None) -> Sent:
+    """Return the record of a rule; with `before`, it covers fetches up to this offset."""
+    fetches = None if before is None else Extent("f" * 32, (before,) * PARTITIONS)
+    made = CrawlRule(RuleKey.parse(text), set_at=1.0, fetches=fetches, feeds=("e" * 32, 5))
+    return Sent("rules", text.encode(), rules.encode(made))
+
+
+def fetch_of(url: str, **changes: Any) -> Sent:
+    """Return the record of a page that waits."""
+    return Sent("fetches", b"example.org", fetch.encode(FetchRequest(url=url, **changes)), (), 0)
+
+
+def waiting(job: Settings) -> dict[str, int | None]:
+    """Return the addresses of the waiting pages, with the offset of their feed's addition."""
+    found = [fetch.decode(record.value) for record in records(job, "fetches")]
+    return {wanted.url: wanted.feed_offset for wanted in found}
+
+
+@pytest.mark.kafka
+def test_rules_move_to_another_prefix_and_cover_what_waited(
+    job: Settings, publish: Publish
+) -> None:
+    """Elsewhere, deny rules are written; removed and purged pages are left out of the dump.
+
+    Offsets of feeds have no meaning there, so those of the other pages become 0.
+    """
+    feed = "https://example.org/feed"
+    publish(
+        rule("deny host example.net"),
+        rule("purge host example.org", before=1),
+        rule(f"remove feed example.org {feed}", before=0),
+        fetch_of("https://example.org/purged"),
+        fetch_of("https://example.org/later", feed=feed, site="example.org", feed_offset=9),
+        fetch_of("https://other.example/removed", feed=feed, site="example.org", feed_offset=4),
+    )
+    other = moved(job)
+    put(other, file_of(job))
+    assert waiting(other) == {"https://example.org/later": 0}
+    assert [record.key for record in records(other, "rules")] == [b"deny host example.net"]
+
+
+@pytest.mark.kafka
+def test_rules_of_a_dump_do_not_come_back(job: Settings, publish: Publish) -> None:
+    """On the same topics, rules are written only if there is none: an ended rule stays ended."""
+    old, new = rule("deny host old.example"), rule("deny host new.example")
+    purge = rule("purge all -", before=3)
+    publish(old, purge)
+    file = file_of(job)
+    publish(old._replace(value=None), new)
+    assert "rules" not in put(job, file)
+    publish(new._replace(value=None), purge._replace(value=None))
+    assert put(job, file)["rules"] == 2
+    assert "rules" not in put(job, file, "extract")

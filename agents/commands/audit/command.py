@@ -201,8 +201,10 @@ def format_fetch_accounts(accounts: FetchAccounts) -> str:
     lines = [
         f"{accounts.origins:9,} to be fetched",
         f"{accounts.pages:9,} pages in raw-html",
+        f"{accounts.unchanged:9,} unchanged since the last visit",
         _by_detail("dead letters", accounts.dead_letters),
-        f"{accounts.waiting:9,} waiting",
+        f"{accounts.waiting:9,} waiting"
+        + (f", {accounts.held:,} of them because they may be walls" if accounts.held else ""),
     ]
     return "\n".join([*lines, *_missing(accounts)])
 

@@ -1,12 +1,13 @@
 """`python -m agents audit --fetches`: check that every page named by a feed has an outcome.
 
-    fetches ──▶ expected        raw-html, dead-letters ──▶ settled
+    fetches ──▶ expected        raw-html, unchanged, dead-letters ──▶ settled
        └─▶ sent again ──▶ waiting, if a copy lies after the committed offset of `fetch`
 
-A page that waits for its host, or for another attempt, is not missing, because the topic still
-contains a copy. A page is missing if `fetch` has committed all its copies and no copy had an
-outcome.
-Both topics keep their records for seven days.
+A page that waits for its host, for another attempt, or until it is clear whether it is a wall, is
+not missing, because the topic still contains a copy. A page is missing if `fetch` has committed all
+its copies and no copy had an outcome. Pages that the operator has denied or removed, and pages that
+their publisher reserves, are dead letters with these reasons.
+fetches, raw-html and unchanged keep their records for seven days.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
@@ -23,8 +25,10 @@ from agents.commands.audit.ledger import NAMED, AuditOutcome
 from agents.kafka.client import consumer
 from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
+from models import fetch, unchanged
 from models.headers.names import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
+from urltree.page import PageError
 
 _PAUSE = 1.0  # seconds between two readings of the topics
 
@@ -36,16 +40,20 @@ class FetchAccounts:
     Attributes:
         origins: All pages that feeds named.
         pages: Pages published to raw-html.
+        unchanged: Pages that were asked for again and have not changed (status 304).
         dead_letters: Pages that became dead letters, by reason. A page whose replay succeeded
             counts in `pages` instead.
         waiting: Pages that still wait in fetches.
+        held: Those of the waiting pages that wait because they may be walls.
         missing, first_missing, expired, left: As in `Accounts`.
     """
 
     origins: int = 0
     pages: int = 0
+    unchanged: int = 0
     dead_letters: dict[str, int] = field(default_factory=dict)
     waiting: int = 0
+    held: int = 0
     missing: int = 0
     first_missing: tuple[str, ...] = ()
     expired: int = 0
@@ -53,10 +61,10 @@ class FetchAccounts:
 
 
 class FetchAudit(Hop):
-    """Audit of the pages that feeds name: it finds their outcomes in raw-html and dead-letters."""
+    """Audit of the pages that feeds name: it finds their outcomes in three topics."""
 
     source = "fetches"
-    outputs = ("raw-html", "dead-letters")
+    outputs = ("raw-html", "unchanged", "dead-letters")
 
     def __init__(
         self, settings: Settings, client: AIOKafkaConsumer, within: Range | None = None
@@ -65,6 +73,7 @@ class FetchAudit(Hop):
         self._committed: dict[int, int] = {}
         # For each origin, the offset of its page's last copy in each partition.
         self._copies: dict[str, dict[int, int]] = defaultdict(dict)
+        self._held: set[str] = set()  # origins whose newest copy is held
 
     async def update(self, *, grow: bool = True) -> FetchAccounts:
         """Read the new records, and return the number of pages by outcome; see `Hop.read_on`."""
@@ -79,14 +88,24 @@ class FetchAudit(Hop):
             origin = header(self._headers(record), ORIGIN)
             if origin is not None:
                 self._copies[origin][record.partition] = record.offset
+                self._note_whether_held(origin, record)
             elif grow:
                 self._expect(record)
+
+    def _note_whether_held(self, origin: str, record: ConsumerRecord) -> None:
+        """Note whether the newest copy of a page says that the page may be a wall."""
+        self._held.discard(origin)
+        with suppress(PageError):
+            if fetch.decode(record.value).held_since is not None:
+                self._held.add(origin)
 
     def _settle(self, topic: str, record: ConsumerRecord) -> None:
         if topic == "raw-html":
             origin = header(self._headers(record), FETCHED_FOR)
             if origin is not None:
                 self.ledger.settle(origin, AuditOutcome.PAGE)
+        elif topic == "unchanged":
+            self.ledger.settle(unchanged.decode(record.value).origin, AuditOutcome.UNCHANGED)
         else:
             self._settle_dead_letter(record)
 
@@ -94,16 +113,20 @@ class FetchAudit(Hop):
         counts = self.ledger.counts()
         open_ = sum(counts[AuditOutcome.MISSING].values())
         lost = list(self.gone.named(self.ledger.topic))
-        missing = 0
+        missing = held = 0
         for origin in self.ledger.missing():
-            if not self._waits(origin):
+            if self._waits(origin):
+                held += str(origin) in self._held
+            else:
                 missing += 1
                 lost += [str(origin)] if len(lost) < NAMED else []
         return FetchAccounts(
             origins=sum(sum(found.values()) for found in counts.values()),
             pages=sum(counts[AuditOutcome.PAGE].values()),
+            unchanged=sum(counts[AuditOutcome.UNCHANGED].values()),
             dead_letters=counts[AuditOutcome.DEAD_LETTER],
             waiting=open_ - missing,
+            held=held,
             missing=missing + self.gone.expired,
             first_missing=tuple(lost[:NAMED]),
             expired=self.gone.expired,

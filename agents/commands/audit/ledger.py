@@ -22,6 +22,7 @@ class AuditOutcome(StrEnum):
     """Outcome of a page. If a page has several, the one that is listed first here counts."""
 
     PAGE = "page"  # a fetched page, published to raw-html
+    UNCHANGED = "unchanged"  # a page that was asked for again, with the answer 304
     CLEAN_TEXT = "clean-text"
     DUPLICATE = "duplicate"
     SUPERSEDED = "superseded"  # a later page with the same id replaced the page's clean text

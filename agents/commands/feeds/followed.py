@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import click
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.structs import RecordMetadata
 
 from agents.kafka.batches.unread import UnreadRecord
 from agents.kafka.client import consumer, full_ranges, partitions, producer, read_records
 from agents.kafka.partitions import partition_of
+from agents.rules.topic import ends_of, read_rules, write_rules
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models.feed import Feed, decode
 from urltree.crawl.decisions.feed.address import has_credentials, mask_credentials
+from urltree.crawl.decisions.rules.rule import Action, CrawlRule, Scope, make_key
 from urltree.page import PageError
 
 _IN_FLIGHT = 1_000  # largest number of records that Kafka has not confirmed yet
@@ -93,22 +98,64 @@ async def follow_feeds(settings: Settings, feeds: Iterable[Feed]) -> None:
 
 
 async def unfollow_feeds(settings: Settings, feeds: Iterable[Feed]) -> None:
-    """Publish the tombstones of feeds, and wait until Kafka has confirmed all of them."""
-    await _send(settings, ((feed, None) for feed in feeds))
+    """Publish the tombstones of feeds, and the removals of their waiting pages.
+
+    The removals are written first, so that they are not missing if the command is interrupted. They
+    are written again if somebody has added one of these feeds in the meantime.
+    """
+    feeds = list(feeds)
+    if not feeds:
+        return
+    known = await read_rules(settings)
+    ends = await ends_of(settings, "feeds")
+    before = dict(enumerate(ends.before))
+    await write_rules(settings, known, await _removals(settings, feeds, ends.topic, before))
+    last = await _send(settings, ((feed, None) for feed in feeds))
+    sent = Counter(partition_of(feed.site.encode(), len(before)) for feed in feeds)
+    if any(offset + 1 != before[place] + sent[place] for place, offset in last.items()):
+        await write_rules(settings, known, await _removals(settings, feeds, ends.topic, last))
 
 
-async def _send(settings: Settings, records: Iterable[tuple[Feed, bytes | None]]) -> None:
+async def _removals(
+    settings: Settings, feeds: Iterable[Feed], topic: str | None, before: Mapping[int, int]
+) -> list[CrawlRule]:
+    """Return the rules that remove the waiting pages of feeds.
+
+    Args:
+        settings: settings of the job.
+        feeds: the feeds.
+        topic: Kafka's id of the topic feeds.
+        before: for each partition of feeds, the offset before which the additions lie.
+    """
+    now, fetches = time.time(), await ends_of(settings, "fetches")
+    count = len(fetches.before)
+    return [
+        CrawlRule(
+            make_key(Action.REMOVE, Scope.FEED, f"{feed.site} {feed.url}"),
+            set_at=now,
+            fetches=fetches,
+            feeds=(topic, before[partition_of(feed.site.encode(), count)]),
+        )
+        for feed in feeds
+        if not has_credentials(feed.url)  # no record contains a password; poll ignores such feeds
+    ]
+
+
+async def _send(settings: Settings, records: Iterable[tuple[Feed, bytes | None]]) -> dict[int, int]:
+    """Publish records; return the offset of the last one by partition."""
     topic = settings.topic("feeds")
+    last: dict[int, int] = {}
     async with producer(settings) as out:
         count = len(await out.partitions_for(topic))
-        waiting: list[asyncio.Future[object]] = []
+        waiting: list[asyncio.Future[RecordMetadata]] = []
         for feed, value in records:
             place = partition_of(feed.site.encode(), count)
             waiting.append(await out.send(topic, value, feed.key, place))
             if len(waiting) == _IN_FLIGHT:
-                await asyncio.gather(*waiting)
+                last |= {one.partition: one.offset for one in await asyncio.gather(*waiting)}
                 waiting.clear()
-        await asyncio.gather(*waiting)
+        last |= {one.partition: one.offset for one in await asyncio.gather(*waiting)}
+    return last
 
 
 class SiteResolver:

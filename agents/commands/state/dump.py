@@ -1,6 +1,6 @@
 """`state dump`: write the state of all stages and their waiting records, while the stages run.
 
-    committed offsets ──▶ changelogs, twice ──▶ records after the committed offsets
+    committed offsets ──▶ changelogs, twice ──▶ rules ──▶ records after the committed offsets
 
 In this order the dumped rows are never behind the dumped offsets. They may be ahead, as after a
 crash: a page after the committed offset whose row exists already is processed as a replay. The
@@ -40,14 +40,16 @@ from agents.settings.topics_file import declared_topics
 from models.headers.signature import SIGNED_TOPICS, HeaderKeys
 
 # Topics that each stage reads. `feeds` is compacted and contains the followed feeds, so all of it
-# is dumped.
+# is dumped. So is `rules`, which no group reads.
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "poll": ("feeds", "poll-outcomes"),
-    "fetch": ("fetches",),
+    "fetch": ("fetches", "requests"),
     "normalize": ("raw-html",),
     "extract": ("documents",),
 }
 WHOLE = "feeds"
+RULES = "rules"
+FOLLOWERS = ("poll", "fetch")  # stages that follow the rules
 
 
 async def dump(settings: Settings, out: BinaryIO) -> Counter[str]:
@@ -101,6 +103,10 @@ async def _rows(settings: Settings, client: AIOKafkaConsumer) -> AsyncIterator[C
 async def _waiting(
     settings: Settings, client: AIOKafkaConsumer, done: Committed
 ) -> AsyncIterator[ConsumerRecord]:
+    rules = await partitions(client, settings.topic(RULES))
+    await refuse_open_transactions(client, rules)
+    async for record in _shown(client, await full_ranges(client, rules), "rules"):
+        yield record
     ranges: dict[Any, tuple[int, int]] = {}
     for stage, topics in SOURCES.items():
         for topic in topics:

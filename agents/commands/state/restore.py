@@ -8,6 +8,9 @@ Markers of forgotten pages name offsets of one topic raw-html. On the same clust
 present markers stay, and those of the dump are added. Elsewhere the markers are not written;
 instead, waiting pages that they cover are left out.
 
+Rules are written if `rules` contains none. Removals and purges name offsets of one topic, as
+markers do: elsewhere they are not written, and waiting pages that they cover are left out.
+
 Each record is written to the partition that its domain or site has with the present number of
 partitions. All records of a domain are in one partition of the dump, so their order is kept.
 """
@@ -22,9 +25,10 @@ from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-from agents.commands.state.dump import SOURCES, WHOLE, cluster_of
+from agents.commands.state.dump import FOLLOWERS, RULES, SOURCES, WHOLE, cluster_of
 from agents.commands.state.file import DumpHeader, DumpReader, DumpRecord
 from agents.commands.state.forgotten import without_forgotten
+from agents.commands.state.removed import without_removed
 from agents.commands.terminal import show_all
 from agents.commands.topics import check_topics
 from agents.forgetting import TABLES, changelog
@@ -76,16 +80,17 @@ async def restore(
     tables = _changelogs(settings, stages) - markers
     wanted = tables | {topic for stage in stages for topic in SOURCES[stage] if not is_back}
     await _check_empty(settings, tables | (wanted & {WHOLE}))
+    rules = {RULES} if await _may_write_rules(settings, stages) else set()
     # Read the whole file before the first row is written: a damaged file raises an error here.
     total = sum(1 for _ in show_all(file, "checking the dump"))
     stored = show_all(file, "restoring", total)
     if is_back:
         present = await _live_keys(settings, markers)
         added = (s for s in stored if (s.topic, s.key) not in present)
-        records = (s for s in added if s.topic in wanted | markers)
+        records = (s for s in added if s.topic in wanted | markers | rules)
     else:
-        kept = without_forgotten(settings, made.prefix, stored)
-        records = (s for s in kept if s.topic in wanted)
+        kept = without_removed(made.prefix, without_forgotten(settings, made.prefix, stored))
+        records = (s for s in kept if s.topic in wanted | rules)
     counts = await _write(settings, _place(made, count, records))
     gone = await _rewind(settings, made, stages) if is_back else {}
     return Restored(dict(counts), is_back, gone)
@@ -124,6 +129,16 @@ async def _check_empty(settings: Settings, topics: Collection[str]) -> None:
                     f"{place.topic} contains rows, but a dump is restored only to a job without "
                     "state; run `python -m agents reset` for the stage first, or use another prefix"
                 )
+
+
+async def _may_write_rules(settings: Settings, stages: Collection[str]) -> bool:
+    """Return whether the rules of the dump are written: there is none that they could contradict.
+
+    An operator may have removed a deny rule since the dump, and it must not come back.
+    """
+    if not set(stages) & set(FOLLOWERS):
+        return False
+    return not await _live_keys(settings, {RULES})
 
 
 async def _live_keys(settings: Settings, topics: Collection[str]) -> set[tuple[str, bytes | None]]:
@@ -165,6 +180,8 @@ def _owner_of(stored: DumpRecord) -> bytes | None:
     key = stored.key
     if key is None:
         return None
+    if stored.topic == RULES:
+        return key
     if stored.topic == WHOLE:
         try:
             return feeds.split_key(key)[0].encode()

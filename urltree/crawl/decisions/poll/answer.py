@@ -68,6 +68,8 @@ class PageReport:
         walls: number of pages that were walls since the last report.
         coverage: shares of a page's text that the feed's own text covers, from 0 to 1, one for each
             page that was read both ways.
+        dropped: addresses of pages that a rule has dropped from the queue. Their items count as not
+            seen.
     """
 
     site: str
@@ -75,3 +77,4 @@ class PageReport:
     at: float
     walls: int = 0
     coverage: tuple[float, ...] = ()
+    dropped: tuple[str, ...] = ()

@@ -87,7 +87,8 @@ def renew_row(
 ) -> SeenItemRow | None:
     """Return the row to write for an item that was seen again, None if no write is needed.
 
-    Marks that change at every poll are written once a day. Another path is written at once,
+    A row that this poll has written is written again: if the answer is read again after a crash,
+    the changelog may lack the first write. Marks that change at every poll are written once a day. Another path is written at once,
     because an item whose path and title have changed is another item.
 
     Args:
@@ -99,7 +100,13 @@ def renew_row(
     age = at - row.last
     has_moved = marks is not None and (row.marks is None or marks[0] != row.marks[0])
     is_outdated = marks != row.marks and age > _MARKS_AGE
-    if has_moved or is_outdated or age > days / 2 * DAY or bounded(row.last, at) is None:
+    if (
+        age == 0
+        or has_moved
+        or is_outdated
+        or age > days / 2 * DAY
+        or bounded(row.last, at) is None
+    ):
         return SeenItemRow(min(row.first, at), at, marks)
     return None
 
