@@ -32,15 +32,16 @@ from agents.kafka.delivery import Delivery, OnFailure, Work
 from agents.settings.job import Settings, SettingsError, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
-from models import fetch as fetches
-from models import host_request as requests
-from models import poll_outcome as outcomes
-from models import raw_html, unchanged
+from models import raw_html
 from models.command import FORGET, Forget
-from models.fetch import FetchRequest
+from models.crawl import fetch as fetches
+from models.crawl import host_request as requests
+from models.crawl import poll_outcome as outcomes
+from models.crawl import unchanged
+from models.crawl.fetch import FetchRequest
+from models.crawl.host_request import HostRequest, Purpose
+from models.crawl.unchanged import Unchanged
 from models.headers.names import COMMAND, FETCHED_FOR, ORIGIN, header
-from models.host_request import HostRequest, Purpose
-from models.unchanged import Unchanged
 from urltree.crawl.decisions.host.page_response import format_rfc3339
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.crawl.decisions.rules.rules import NO_PAGE, WaitingPage

@@ -34,8 +34,8 @@ from agents.settings.job import Settings, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import OURS, Stage
 from agents.telemetry.logs import log
-from models import feed as feeds
-from models import poll_outcome as outcomes
+from models.crawl import feed as feeds
+from models.crawl import poll_outcome as outcomes
 from urltree.crawl.decisions.feed.address import has_credentials, mask_credentials
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.crawl.decisions.poll.content import apply_report
@@ -193,17 +193,23 @@ class Poll(Stage):
         self.check_place(record.site, message)
         key = feed_key(message.partition, record.site, record.feed)
         if isinstance(record, PageReport):
-            state = self.rows.get(key)
-            now = self._clock()
-            if state is not None and (record.walls or record.coverage):
-                await self.rows.put(key, apply_report(state, record, now), work)
-            dropped = {link_key(url): dropped_row(now) for url in record.dropped}
-            await self.rows.see(message.partition, record.site, dropped, work)
+            before = self._answers.get((message.partition, record.site))
+            if before is not None:  # it may be writing the rows of pages that were dropped
+                await asyncio.wait({before})
+            await self._apply_report(key, record, work)
             return
         lookup = self.rows.lookup(message.partition, record.site)
         rows = former_rows(record, lookup, self.settings.seen_days)
         await self.rows.see(message.partition, record.site, rows, work)
         await self._apply_outcome(key, self.rows.get(key), record, work)
+
+    async def _apply_report(self, key: FeedKey, report: PageReport, work: Work) -> None:
+        """Count what the pages of a source have shown, and make dropped pages count as not seen."""
+        state, now = self.rows.get(key), self._clock()
+        if state is not None and (report.walls or report.coverage):
+            await self.rows.put(key, apply_report(state, report, now), work)
+        dropped = {link_key(url): dropped_row(now) for url in report.dropped}
+        await self.rows.see(key[0], report.site, dropped, work)
 
     async def _answered(
         self, answer: PollAnswer, work: Work, before: asyncio.Task[None] | None
@@ -253,6 +259,9 @@ class Poll(Stage):
             return
         self._count(outcome)
         whole = replace(outcome, items=polled)
+        if any(self._is_denied(item.link) for item in answer.items):
+            # Otherwise an unchanged body would hide the items after the end of the rule.
+            whole = replace(whole, etag=None, last_modified=None, body_hash=None)
         await self._apply_outcome(key, decision.state, whole, work, answer)
         if answer.is_last and (answer.children or answer.known):
             await self._apply_sitemap(key, state, answer, work)

@@ -29,9 +29,9 @@ from bench.pages import Pages, html
 from bench.workers import PATIENCE, MeasuredJob, Message, job
 from demo.child import ChildProcess
 from demo.ports import free_port
-from models import fetch as fetches
-from models.feed import Feed
-from models.fetch import FetchRequest
+from models.crawl import fetch as fetches
+from models.crawl.feed import Feed
+from models.crawl.fetch import FetchRequest
 
 PAGES = 3_000
 HOSTS = 300

@@ -10,7 +10,7 @@ from aiokafka import ConsumerRecord
 from agents.settings.job import Settings
 from demo.progress import Harvest
 from demo.sites import SampleItem
-from models import fetch, poll_outcome
+from models.crawl import fetch, poll_outcome
 from models.dead_letter import DeadLetter
 from models.headers.names import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin

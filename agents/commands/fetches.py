@@ -29,7 +29,7 @@ from agents.kafka.client import (
 from agents.kafka.groups import committed_offsets
 from agents.rules.topic import ends_of, index, read_rules, write_rules
 from agents.settings.job import Settings, load_settings
-from models import fetch
+from models.crawl import fetch
 from models.headers.names import ORIGIN, header
 from models.origin import Origin
 from urltree.crawl.decisions.feed.address import feed_address

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.fetching.page_request import page_from_feed
-from models.fetch import FetchRequest
+from models.crawl.fetch import FetchRequest
 from urltree.crawl.decisions.full_text import compare_content, page_of_item
 from urltree.crawl.decisions.host.page_response import format_rfc3339
 from urltree.crawl.decisions.poll.answer import PageReport

@@ -14,8 +14,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.kafka.delivery import Work
-from models.fetch import FetchRequest
-from models.host_request import HostRequest
+from models.crawl.fetch import FetchRequest
+from models.crawl.host_request import HostRequest
 from urltree.address.url import normalise
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.crawl.decisions.rules.rules import WaitingPage

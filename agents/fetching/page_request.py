@@ -20,7 +20,7 @@ from agents.fetching.jobs import PageJob
 from agents.fetching.page_checks import PageChecks
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
-from models.fetch import FetchRequest
+from models.crawl.fetch import FetchRequest
 from urltree.crawl.decisions.host import page_response
 from urltree.crawl.decisions.host.host_state import RobotsText, update_after_tdmrep
 from urltree.crawl.decisions.host.page.page_ends import PageRuling, Ruling, describe_end

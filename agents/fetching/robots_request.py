@@ -13,7 +13,7 @@ from agents.fetching.host_client import Ask, HostClient, PartitionLostError
 from agents.fetching.jobs import FetchStage, HostJob, SmallJob, host_of
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
-from models.host_request import HostRequest, Purpose
+from models.crawl.host_request import HostRequest, Purpose
 from urltree.crawl.decisions.host import page_response, robots
 from urltree.crawl.decisions.host.host_state import RobotsText, update_after_robots
 from urltree.crawl.decisions.host.page_response import TryLaterError

@@ -49,7 +49,7 @@ from agents.stage import OURS
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
 from models.command import Forget
-from models.host_request import Purpose
+from models.crawl.host_request import Purpose
 from urltree.crawl.decisions.host.host_state import retry_at, retry_refused_at
 from urltree.crawl.decisions.host.page.validators import PageValidators
 from urltree.crawl.decisions.host.page_response import StatusError, TryLaterError
@@ -273,6 +273,9 @@ class Fetching:
             self._waiting.queues.put_back(host, job)
 
     async def _request_page(self, host: str, job: PageJob) -> None:
+        found = self._rules.verdict_of_page(job.fetch, job.origin)
+        if found is not None:
+            raise StoppedError(found)
         if self._client.state(job).page_ready_at(job.scheme) > self._clock():
             await self._waiting.place(job)  # only pages rest, or only this scheme
             return

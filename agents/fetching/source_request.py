@@ -19,7 +19,7 @@ from agents.fetching.host_client import Ask, HostClient
 from agents.fetching.jobs import SmallJob
 from agents.fetching.parsers import Parsers
 from agents.settings.feeds import FeedSettings
-from models.host_request import HostRequest
+from models.crawl.host_request import HostRequest
 from urltree.crawl.decisions.caching import max_age, retry_after
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.answer import PollAnswer

@@ -16,8 +16,8 @@ from aiokafka.structs import RecordMetadata
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from agents.telemetry.logs import log
-from models import fetch as fetches
-from models.fetch import FetchRequest
+from models.crawl import fetch as fetches
+from models.crawl.fetch import FetchRequest
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.content import content_of
 from urltree.crawl.decisions.poll.feed_state import FeedState

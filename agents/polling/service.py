@@ -20,8 +20,8 @@ from agents.rules.watcher import RulesWatcher
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from agents.telemetry.logs import log
-from models import host_request as requests
-from models.host_request import HostRequest, Purpose
+from models.crawl import host_request as requests
+from models.crawl.host_request import HostRequest, Purpose
 from urltree.address.url import normalise
 from urltree.crawl.decisions.poll.content import needs_content
 from urltree.crawl.decisions.poll.feed_state import FeedState, due_time

@@ -28,7 +28,7 @@ from agents.kafka.offsets.transactions import high_watermarks
 from agents.kafka.partitions import partition_of
 from agents.kafka.topic_ids import topic_id
 from agents.settings.job import Settings, SettingsError
-from models import rule as records
+from models.crawl import rule as records
 from urltree.crawl.decisions.rules.rule import Action, CrawlRule, Extent, RuleKey
 from urltree.crawl.decisions.rules.rules import MAX_RULES, Rules, TopicIds
 from urltree.page import PageError

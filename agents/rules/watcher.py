@@ -30,7 +30,7 @@ from agents.rules.topic import TOPIC, KnownRules, topic_ids
 from agents.settings.job import Settings, SettingsError
 from agents.telemetry.logs import log
 from agents.telemetry.metrics import Metrics
-from models.fetch import FetchRequest
+from models.crawl.fetch import FetchRequest
 from models.origin import Origin
 from urltree.crawl.decisions.rules.rule import CrawlRule
 from urltree.crawl.decisions.rules.rules import (

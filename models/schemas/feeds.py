@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from models.feed import FeedValue
-from models.fetch import FetchRequest
-from models.host_request import HostRequest
-from models.poll_outcome import ANSWER_SCHEMA
+from models.crawl.feed import FeedValue
+from models.crawl.fetch import FetchRequest
+from models.crawl.host_request import HostRequest
+from models.crawl.poll_outcome import ANSWER_SCHEMA
+from models.crawl.rule import RuleValue
+from models.crawl.unchanged import Unchanged
 from models.record import ID_PATTERN
-from models.rule import RuleValue
 from models.schemas.declaring import VERSION, field, property_schemas, topic
-from models.unchanged import Unchanged
 from urltree.crawl.decisions.poll.outcome import PollOutcome
 from urltree.page import MAX_META_BYTES
 

@@ -9,10 +9,10 @@ from typing import Any
 from agents.fetch import Fetch
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
-from models import fetch as fetches
 from models import raw_html
+from models.crawl import fetch as fetches
+from models.crawl.fetch import FetchRequest
 from models.dead_letter import DeadLetter
-from models.fetch import FetchRequest
 from tests.agents.pages_server import Web, serving
 from tests.agents.records import ReadAll, Sent
 from tests.agents.workers import idle, run, started

@@ -16,8 +16,8 @@ from agents.kafka.partitions import route_key
 from agents.poll import Poll
 from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings
-from models import fetch as fetches
-from models.feed import Feed
+from models.crawl import fetch as fetches
+from models.crawl.feed import Feed
 from tests.agents.feed_server import FeedServer, reaching
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.workers import started, until

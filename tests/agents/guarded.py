@@ -41,11 +41,11 @@ from agents.kafka.tables.live_keys import live_keys
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
 from models import document as documents
-from models import fetch as fetches
 from models import raw_html
 from models.command import Forget, Marker
-from models.feed import Feed
-from models.fetch import FetchRequest
+from models.crawl import fetch as fetches
+from models.crawl.feed import Feed
+from models.crawl.fetch import FetchRequest
 from models.origin import Origin
 from tests.agents.feed_server import FeedServer, rss
 from tests.agents.limits import GUARD, OF_WORKERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agents.fetching.jobs import HostJob, PageJob
-from models.fetch import FetchRequest
+from models.crawl.fetch import FetchRequest
 
 
 @dataclass
@@ -50,8 +50,9 @@ class FakeStage:
 class FakeTable:
     """Fake table without rows that drops all writes."""
 
-    def get(self, *_: object) -> None:
+    def get(self, *_: object) -> bytes | None:
         """Return no row."""
+        return None
 
     async def put(self, *_: object) -> None:
         """Drop the row."""

@@ -16,11 +16,12 @@ from agents.commands.audit.fetches import FetchAccounts, FetchAudit, account_fet
 from agents.kafka.client import consumer
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
-from models import fetch, raw_html, unchanged
+from models import raw_html
+from models.crawl import fetch, unchanged
+from models.crawl.fetch import FetchRequest
+from models.crawl.unchanged import Unchanged
 from models.dead_letter import DeadLetter, Record
-from models.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN
-from models.unchanged import Unchanged
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import PATIENCE, until
 from urltree.page import Page, Reason

@@ -11,10 +11,11 @@ from click.testing import CliRunner
 
 from agents.commands.dead_letters.command import dead_letters
 from agents.kafka.partitions import partition_of
-from models import fetch, raw_html
+from models import raw_html
+from models.crawl import fetch
+from models.crawl.feed import Feed
+from models.crawl.fetch import FetchRequest
 from models.dead_letter import DeadLetter, Record
-from models.feed import Feed
-from models.fetch import FetchRequest
 from models.headers.names import ORIGIN, REKEYED
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from urltree.page import Page

@@ -12,9 +12,9 @@ from agents.kafka.partitions import partition_of
 from agents.kafka.topic_ids import topic_id
 from agents.rules.topic import KnownRules, read_rules
 from agents.settings.job import Settings
-from models import fetch
-from models.feed import Feed
-from models.fetch import FetchRequest
+from models.crawl import fetch
+from models.crawl.feed import Feed
+from models.crawl.fetch import FetchRequest
 from models.headers.names import ORIGIN
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from tests.agents.test_audit_fetches import Commit, commit  # noqa: F401 - a fixture

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import orjson
 import pytest
 
-from models.feed import Feed, decode
+from models.crawl.feed import Feed, decode
 from tests.agents.limits import environment
 from tests.agents.records import ReadAll, Run
 from urltree.crawl.decisions.poll.source_options import SourceKind

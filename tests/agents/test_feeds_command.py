@@ -14,7 +14,7 @@ from agents.commands.feeds.list import span
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.table import row_key
 from agents.settings.job import SettingsError
-from models.feed import Feed, decode
+from models.crawl.feed import Feed, decode
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
 

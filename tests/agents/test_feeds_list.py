@@ -9,7 +9,7 @@ import pytest
 from agents.commands.feeds import list as listing
 from agents.commands.feeds.list import FollowedFeed
 from agents.commands.feeds.words import in_words
-from models.feed import Feed
+from models.crawl.feed import Feed
 from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
 from urltree.crawl.decisions.poll.source_options import SourceKind, SourceOptions
 from urltree.crawl.decisions.response import Trouble

@@ -13,7 +13,7 @@ from agents.commands.feeds.options import make_feed, option_fields
 from agents.commands.feeds.subscriptions import read_feed_list, write_json
 from agents.kafka.partitions import partition_of
 from agents.kafka.tables.table import row_key
-from models.feed import Feed, decode
+from models.crawl.feed import Feed, decode
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from urltree.crawl.decisions.poll.feed_state import FeedState
 from urltree.crawl.decisions.poll.source_options import Content, SourceKind, SourceOptions

@@ -8,9 +8,9 @@ import pytest
 
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
-from models import fetch as fetches
 from models import raw_html
-from models.fetch import FetchRequest
+from models.crawl import fetch as fetches
+from models.crawl.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN, header
 from tests.agents.fetched import NEWS, fetch, letters, pages_of, quick, reasons, wanted
 from tests.agents.pages_server import Web, html, redirect

@@ -14,7 +14,7 @@ from aiohttp import web
 from agents.fetch import Fetch
 from agents.fetching import service
 from agents.settings.job import Settings
-from models import fetch as fetches
+from models.crawl import fetch as fetches
 from models.headers.names import ORIGIN, header
 from tests.agents.feed_server import Clock
 from tests.agents.fetched import NEWS, fetch, pages_of, quick, reaching, wanted

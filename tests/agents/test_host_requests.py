@@ -23,10 +23,10 @@ from agents.poll import Poll
 from agents.polling import feed_queue
 from agents.polling import service as polling_service
 from agents.settings.job import Settings
-from models import host_request as requests
-from models import poll_outcome as outcomes
-from models.feed import Feed
-from models.host_request import HostRequest, Purpose
+from models.crawl import host_request as requests
+from models.crawl import poll_outcome as outcomes
+from models.crawl.feed import Feed
+from models.crawl.host_request import HostRequest, Purpose
 from tests.agents.feed_server import Clock, rss
 from tests.agents.fetched import letters, pages_of, quick, reaching, wanted
 from tests.agents.followed import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agents.polling.new_items import FEED_CONTENT_MAX, encode_within, request_page
-from models import fetch as fetches
+from models.crawl import fetch as fetches
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.feed_state import Subscription, new_feed_state
 from urltree.crawl.decisions.poll.item_decision import Decision

@@ -22,11 +22,11 @@ from agents.normalize import Normalize
 from agents.rules.watcher import RulesWatcher
 from agents.settings.job import Settings, SettingsError
 from agents.settings.topics_file import declared_topics
-from models import fetch as fetches
+from models.crawl import fetch as fetches
+from models.crawl.feed import Feed
+from models.crawl.fetch import FetchRequest
 from models.dead_letter import DeadLetter
 from models.dead_letter import Record as LetterRecord
-from models.feed import Feed
-from models.fetch import FetchRequest
 from tests.agents.learned import SITES, TABLES, Rows, declare, page, pages, rows, send, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.runbook import Runbook, ours

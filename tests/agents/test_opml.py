@@ -17,7 +17,7 @@ from agents.commands.feeds.subscriptions import (
     write_json,
     write_opml,
 )
-from models.feed import Feed
+from models.crawl.feed import Feed
 
 URL = "https://example.org/feed"
 

@@ -13,9 +13,9 @@ from agents.kafka.client import producer
 from agents.kafka.partitions import route_key
 from agents.poll import Poll
 from agents.settings.job import Settings
-from models import feed as feeds
-from models import fetch as fetches
-from models.feed import Feed
+from models.crawl import feed as feeds
+from models.crawl import fetch as fetches
+from models.crawl.feed import Feed
 from models.headers.names import REASON, header
 from tests.agents.feed_server import Clock, reaching, rss, serving
 from tests.agents.followed import (

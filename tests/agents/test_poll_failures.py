@@ -12,7 +12,7 @@ import pytest
 from agents.kafka.client import producer
 from agents.kafka.partitions import route_key
 from agents.settings.job import Settings
-from models import poll_outcome
+from models.crawl import poll_outcome
 from tests.agents.feed_server import Clock, rss, serving
 from tests.agents.followed import (
     ANOTHER_POLL,

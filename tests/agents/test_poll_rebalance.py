@@ -12,7 +12,7 @@ import pytest
 from agents.kafka.transport import Consumer
 from agents.poll import Poll
 from agents.settings.job import Settings
-from models.feed import Feed
+from models.crawl.feed import Feed
 from tests.agents.feed_server import Clock, reaching, rss, serving
 from tests.agents.followed import (
     ANOTHER_POLL,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agents.settings.job import Settings
-from models import host_request
+from models.crawl import host_request
 from tests.agents.followed import HOST, SITE, follow
 from tests.agents.records import ReadAll
 from tests.agents.test_worker import PATIENCE, wait_for, worker

@@ -17,7 +17,7 @@ from agents.rules.topic import ends_of, read_rules, write_rules
 from agents.rules.watcher import MAX_AGE, RulesWatcher
 from agents.settings.job import Settings, SettingsError
 from agents.telemetry.metrics import Metrics
-from models.fetch import FetchRequest
+from models.crawl.fetch import FetchRequest
 from tests.agents.records import PARTITIONS, Publish, Sent
 from tests.agents.transactional import send, transactional
 from tests.agents.workers import run, until
@@ -267,7 +267,7 @@ def test_a_lost_right_ends_the_worker(job: Settings, monkeypatch: pytest.MonkeyP
         async def no_right(*_places: object, **_options: object) -> object:
             raise TopicAuthorizationFailedError(job.topic("rules"))
 
-        monkeypatch.setattr(watcher._connected(), "getmany", no_right)
+        monkeypatch.setattr(watcher._connected(), "end_offsets", no_right)
         await until(lambda: bool(failures))
         await watcher.stop()
 

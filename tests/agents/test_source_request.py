@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,14 +17,14 @@ from agents.fetching.jobs import SmallJob, host_of
 from agents.fetching.source_request import SourceRequester, in_parts
 from agents.settings.job import Settings
 from agents.telemetry.metrics import Metrics
-from models.host_request import HostRequest, Purpose
+from models.crawl.host_request import HostRequest, Purpose
 from tests.agents.requesting import FakeStage, FakeTable, FakeWork
 from urltree.crawl.decisions.feed.item import FeedItem
-from urltree.crawl.decisions.feed.parsed_feed import ParsedFeed
 from urltree.crawl.decisions.host.host_state import HostState
 from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
 from urltree.crawl.decisions.response import Response, Trouble, WebError
+from urltree.crawl.decisions.source.reading import ReadSource
 
 NOW = 1_800_000_000.0  # 15 January 2027, 08:00 UTC
 URL = "https://a.example/rss"
@@ -31,8 +32,13 @@ ITEM = FeedItem("https://a.example/1", "One")
 REQUEST = HostRequest(
     purpose=Purpose.SOURCE, url=URL, asked_at=NOW, site="a.example", feed=URL, sequence=1
 )
-SETTINGS = Settings(
-    contact="https://example.org/crawler", max_redirects=3, host_pause=7.0, latency_factor=0.0
+SETTINGS = Settings.model_validate(
+    {
+        "contact": "https://example.org/crawler",
+        "max_redirects": 3,
+        "host_pause": 7.0,
+        "latency_factor": 0.0,
+    }
 )
 
 
@@ -42,6 +48,11 @@ class Web:
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self.answers = answers
         self.asked: list[tuple[str, Mapping[str, str]]] = []
+
+    @asynccontextmanager
+    async def slot(self, url: str) -> AsyncIterator[None]:  # noqa: ARG002
+        """Allow the request at once."""
+        yield
 
     async def get(self, url: str, headers: Mapping[str, str], **limits: Any) -> Response:
         """Return the prepared response, or raise the prepared error, as `WebClient.get` does."""
@@ -59,12 +70,14 @@ class Parser:
 
     times = 0
 
-    async def parse(self, body: bytes, content_type: str | None, url: str) -> ParsedFeed:
+    async def parse(
+        self, body: bytes, content_type: str | None, url: str, *_: object
+    ) -> ReadSource:
         """Return the feed; raise NOT_A_FEED for a web page, as `Parsers.parse` does."""
         self.times += 1
         if body == b"a page":
             raise WebError(Trouble.NOT_A_FEED, f"{url}: {content_type}")
-        return ParsedFeed(title="News", items=(ITEM,))
+        return ReadSource(title="News", items=(ITEM,))
 
 
 class Asked:

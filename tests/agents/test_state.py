@@ -21,9 +21,9 @@ from agents.kafka.partitions import partition_of
 from agents.normalize import Normalize
 from agents.settings.job import Settings, SettingsError
 from deploy.tools.reference import stages
-from models import fetch
-from models import rule as rules
-from models.fetch import FetchRequest
+from models.crawl import fetch
+from models.crawl import rule as rules
+from models.crawl.fetch import FetchRequest
 from tests.agents.learned import SITES, TABLES, declare, page, pages, records, rows, values
 from tests.agents.records import PARTITIONS, Publish, Run, Sent
 from tests.agents.workers import started, work

@@ -14,7 +14,7 @@ from agents.fetching.jobs import PageJob
 from agents.fetching.waiting import ParkedPages, WaitingPages
 from agents.stage import OURS
 from agents.telemetry.metrics import Metrics
-from models.fetch import FetchRequest
+from models.crawl.fetch import FetchRequest
 from tests.agents.requesting import FakeStage, FakeTable, FakeWork
 from urltree.crawl.decisions.host.host_state import HOUR, HostState
 from urltree.page import PageError, Reason
@@ -165,7 +165,9 @@ def test_pages_of_a_host_that_is_given_up_are_refused() -> None:
     async def scenario() -> None:
         waiting = Waiting()
         since = waiting.now - 7 * HOUR
-        await waiting.host(failing_since=since, backoff_until=9_000.0, trouble="status 503")
+        await waiting.host(
+            failing_since=since, backoff_until=9_000.0, errors=2, trouble="status 503"
+        )
         with pytest.raises(PageError, match="status 503") as caught:
             await waiting.add()
         assert caught.value.reason is Reason.UNREACHABLE

@@ -12,9 +12,9 @@ from agents.settings.job import Settings
 from demo.harvest import Harvester
 from demo.progress import Harvest, RunProgress
 from demo.sites import SampleItem
-from models import fetch, poll_outcome
+from models.crawl import fetch, poll_outcome
+from models.crawl.fetch import FetchRequest
 from models.dead_letter import DeadLetter, Record
-from models.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN, Headers
 from urltree.crawl.decisions.poll.answer import PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult

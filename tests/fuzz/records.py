@@ -7,7 +7,17 @@ from typing import Any
 
 import orjson
 
-from models import clean_text, command, dead_letter, duplicate, feed, fetch, poll_outcome
+from models import (
+    clean_text,
+    command,
+    dead_letter,
+    duplicate,
+    feed,
+    fetch,
+    host_request,
+    poll_outcome,
+    unchanged,
+)
 from models import document as documents
 from models.dead_letter import DeadLetter
 from models.headers.names import ORIGIN as ORIGIN_HEADER
@@ -15,6 +25,7 @@ from models.headers.names import header
 from models.origin import Origin
 from tests.fuzz.pages import ADDRESS, ORIGIN, PAGE, SCHEME, SMALL, text_of
 from tests.fuzz.target import Target
+from urltree.crawl.decisions.poll.outcome import PollOutcome
 from urltree.page import Page, PageError
 from urltree.pipeline import Options, Pipeline
 
@@ -36,6 +47,12 @@ def _survives(decode: Callable[[bytes], Any], encode: Callable[[Any], bytes]) ->
         assert decode(encode(found)) == found
 
     return check
+
+
+def _poll_outcome(data: bytes) -> None:
+    found = poll_outcome.decode(data)
+    if not isinstance(found, PollOutcome):  # nobody writes records of releases before 0.3
+        assert poll_outcome.decode(poll_outcome.encode(found)) == found
 
 
 def _feed(data: bytes) -> None:
@@ -78,6 +95,36 @@ _OUTCOME = {
     "items": [["00" * 16, 1.5, True], ["ff" * 16, None, False]],
     "trouble": "timeout",
 }
+_ANSWER = _OUTCOME | {
+    "schema": 2,
+    "kind": "answer",
+    "items": [{"link": ADDRESS, "title": "A", "guid": "1", "former_hash": "00" * 16}],
+    "children": [[ADDRESS, 1.5], [ADDRESS, None]],
+    "part": 1,
+    "is_last": False,
+    "postponed_until": 2.5,
+}
+_REPORT = {
+    "schema": 2,
+    "kind": "report",
+    "site": "example.org",
+    "feed": ADDRESS,
+    "at": 2.0,
+    "walls": 1,
+    "coverage": [0.5],
+}
+_REQUEST = {
+    "schema": 1,
+    "purpose": "source",
+    "url": ADDRESS,
+    "redirects": [ADDRESS],
+    "asked_at": 1.5,
+    "sequence": 1,
+    "kind": "feed",
+    "etag": '"a"',
+    "is_read_again": True,
+}
+_UNCHANGED = {"schema": 1, "url": ADDRESS, "origin": ORIGIN, "at": "2026-01-02T03:04:05Z"}
 _CLEAN = {"schema": 1, "status": "ok", "origin": ORIGIN, "id": _ID, "domain": "example.org"}
 _FETCH = {
     "schema": 1,
@@ -127,7 +174,9 @@ TARGETS = (
         *(documents.encode(document_of(page)) for page in (SMALL, SMALL, PAGE)),
     ),
     _json("fetches", _survives(fetch.decode, fetch.encode), _FETCH),
-    _json("poll-outcomes", _survives(poll_outcome.decode, poll_outcome.encode), _OUTCOME),
+    _json("poll-outcomes", _poll_outcome, _OUTCOME, _ANSWER, _REPORT),
+    _json("requests", _survives(host_request.decode, host_request.encode), _REQUEST),
+    _json("unchanged", _survives(unchanged.decode, unchanged.encode), _UNCHANGED),
     _json("duplicates", _survives(duplicate.decode, duplicate.encode), _DUPLICATE),
     _json("clean-text", _clean_text, _CLEAN),
     _json(

@@ -25,7 +25,7 @@ from typing import Self
 
 from aiohttp import web
 
-from models.feed import Feed
+from models.crawl.feed import Feed
 from tests.job.feed_formats import FORMATS, Story
 from tests.job.pages import Site, sentence
 

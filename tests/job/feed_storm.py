@@ -19,9 +19,10 @@ from aiokafka.errors import KafkaError
 
 from agents.settings.job import SettingsError
 from demo.kafka import Kafka
-from models import fetch, raw_html
+from models import raw_html
+from models.crawl import fetch
+from models.crawl.feed import Feed
 from models.dead_letter import DeadLetter
-from models.feed import Feed
 from tests.job.feed_sites import FeedSites
 from tests.job.harness import Job, wait_until
 from tests.job.kafka_records import Sent, members, partition_of, run

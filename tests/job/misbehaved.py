@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import psutil
 
-from models import fetch as fetches
 from models import raw_html
+from models.crawl import fetch as fetches
+from models.crawl.feed import Feed
+from models.crawl.fetch import FetchRequest
 from models.dead_letter import DeadLetter
-from models.feed import Feed
-from models.fetch import FetchRequest
 from models.headers.names import ORIGIN, header
 from tests import child_process
 from tests.job.feed_sites import FeedSites

@@ -12,8 +12,8 @@ from functools import partial
 
 import pytest
 
-from models import fetch as fetches
 from models import raw_html
+from models.crawl import fetch as fetches
 from models.headers.names import ORIGIN, header
 from tests.job.conftest import MakeJob
 from tests.job.feed_formats import FORMATS

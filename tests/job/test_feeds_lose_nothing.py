@@ -17,7 +17,7 @@ import pytest
 
 from demo.kafka import Kafka
 from models import raw_html
-from models.fetch import decode
+from models.crawl.fetch import decode
 from tests.conftest import Record
 from tests.job.feed_sites import Asked, FeedSites, Kind
 from tests.job.feed_storm import FeedStorm, Span

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from agents.commands.feeds.options import OPTION_FIELDS
-from models.feed import Feed, decode, split_key
+from models.crawl.feed import Feed, decode, split_key
 from urltree.crawl.decisions.poll.source_options import Content, SourceKind, SourceOptions
 from urltree.page import MAX_META_BYTES, PageError, Reason
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from models import raw_html
-from models.fetch import FetchRequest, decode, encode
+from models.crawl.fetch import FetchRequest, decode, encode
 from urltree.page import Page, PageError, Reason
 
 SCHEMA = orjson.loads((Path(__file__).parents[2] / "models/schemas/fetches.json").read_bytes())

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from models.host_request import HostRequest, Purpose, decode, encode
+from models.crawl.host_request import HostRequest, Purpose, decode, encode
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.page import PageError, Reason
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from models.poll_outcome import decode, encode
+from models.crawl.poll_outcome import decode, encode
 from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer, SitemapChild
 from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult

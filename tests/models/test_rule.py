@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from models import rule as records
+from models.crawl import rule as records
 from urltree.crawl.decisions.rules.rule import CrawlRule, Extent, RuleKey
 from urltree.page import PageError
 

@@ -25,7 +25,7 @@ from agents.commands.audit.ledger import NAMED, AuditOutcome
 from agents.kafka.client import consumer
 from agents.kafka.groups import committed_offsets
 from agents.settings.job import Settings
-from models import fetch, unchanged
+from models.crawl import fetch, unchanged
 from models.headers.names import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 from urltree.page import PageError

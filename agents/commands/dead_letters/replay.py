@@ -23,8 +23,8 @@ from agents.kafka.client import consumer, producer, written_at
 from agents.kafka.partitions import partition_of
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
-from models import feed as feeds
-from models import fetch as fetches
+from models.crawl import feed as feeds
+from models.crawl import fetch as fetches
 from models.dead_letter import DeadLetter, Record
 from models.headers import names
 from models.headers.signature import HeaderKeys, SignedRecord

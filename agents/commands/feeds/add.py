@@ -22,7 +22,7 @@ from agents.commands.feeds.words import in_words
 from agents.commands.terminal import escape_control
 from agents.fetching.parsers import Parsers
 from agents.settings.job import Settings, load_settings, require_contact
-from models.feed import Feed
+from models.crawl.feed import Feed
 from urltree.crawl.decisions.feed.address import feed_address
 from urltree.crawl.decisions.feed.discovery import FeedCandidate
 from urltree.crawl.decisions.poll.source_options import SourceKind

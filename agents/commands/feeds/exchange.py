@@ -15,7 +15,7 @@ from agents.commands.feeds.options import make_feed, named_changes, source_optio
 from agents.commands.feeds.subscriptions import MAX_FILE_BYTES, Entry
 from agents.commands.terminal import escape_control
 from agents.settings.job import Settings, load_settings
-from models.feed import Feed
+from models.crawl.feed import Feed
 from urltree.crawl.decisions.feed.address import feed_address, mask_credentials
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.page import PageError

@@ -17,7 +17,7 @@ from agents.kafka.partitions import partition_of
 from agents.rules.topic import ends_of, read_rules, write_rules
 from agents.settings.job import Settings
 from agents.settings.schemes import Schemes
-from models.feed import Feed, decode
+from models.crawl.feed import Feed, decode
 from urltree.crawl.decisions.feed.address import has_credentials, mask_credentials
 from urltree.crawl.decisions.rules.rule import Action, CrawlRule, Scope, make_key
 from urltree.page import PageError

@@ -27,7 +27,7 @@ from agents.commands.terminal import escape_control
 from agents.kafka.client import consumer, full_ranges, read_records
 from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings, SettingsError, load_settings
-from models.feed import Feed
+from models.crawl.feed import Feed
 from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError, FeedStatus
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from models.feed import Feed, decode
+from models.crawl.feed import Feed, decode
 from models.record import SCHEMA, read_fields, write_fields
 from urltree.crawl.decisions.poll.source_options import Content, SourceKind
 

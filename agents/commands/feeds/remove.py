@@ -11,7 +11,7 @@ import orjson
 from agents.commands.feeds.followed import SiteResolver, read_followed, unfollow_feeds
 from agents.commands.terminal import escape_control
 from agents.settings.job import load_settings
-from models.feed import Feed
+from models.crawl.feed import Feed
 from urltree.crawl.decisions.feed.address import feed_address, mask_credentials
 
 

@@ -22,7 +22,7 @@ import orjson
 from lxml import etree
 
 from agents.commands.feeds.options import OPTION_FIELDS, option_fields
-from models.feed import Feed
+from models.crawl.feed import Feed
 from urltree.html.encoding import decode_html
 from urltree.html.parser import parse_html
 from urltree.page import PageError

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from agents.commands.state.file import DumpRecord
 from agents.rules.topic import KnownRules
-from models import fetch
+from models.crawl import fetch
 from models.headers.names import ORIGIN, header
 from models.origin import Origin
 from urltree.crawl.decisions.rules.rule import Action, CrawlRule

@@ -39,7 +39,7 @@ from agents.kafka.tables.live_keys import live_keys
 from agents.settings.feeds import MIB
 from agents.settings.job import Settings, SettingsError
 from agents.settings.topics_file import declared_topics
-from models import feed as feeds
+from models.crawl import feed as feeds
 from models.headers.names import ORIGIN, header
 from models.headers.signature import HeaderKeys, SignedRecord
 from models.origin import Origin

@@ -182,3 +182,33 @@ def test_a_host_is_overdue_once_its_turn_has_come_until_it_is_taken() -> None:
     assert (made.overdue(4.9), made.overdue(5.0)) == (1, 2)
     made.withdraw("b")
     assert made.overdue(60.0) == 2
+
+
+def test_small_requests_go_before_pages_in_their_own_order() -> None:
+    """Small requests wait for the host's pause like pages, but before all of them.
+
+    A token that was put back is the first one again.
+    """
+    made = queues(("a", 1), ("a", 2))
+    made.take(0.0)
+    for token in (10, 11):
+        made.add("a", token, 0.0, is_small=True)
+    made.put_back("a", 1)
+    made.done("a", PAUSE)
+    order: list[int] = []
+    while (at := made.next_at()) is not None:
+        order += [token for _, token in made.take(at)]
+        made.done("a", at + PAUSE)
+    assert order == [1, 10, 11, 2]
+
+
+def test_a_pause_can_be_ended() -> None:
+    """`resume` ends the pause of a host earlier; `done` and `pause_until` only extend it."""
+    made = queues(("a", 1), ("a", 2))
+    made.take(0.0)
+    made.done("a", 100.0)
+    made.pause_until("a", 50.0)
+    assert made.next_at() == 100.0
+    made.resume("a", 7.0)
+    assert made.next_at() == 7.0
+    assert made.take(7.0) == [("a", 2)]

@@ -1,6 +1,6 @@
 """The outcome of a poll: everything that changes the feed's state.
 
-The topic poll-outcomes (`models.poll_outcome`) carries the outcome to the agent that owns the
+The topic poll-outcomes (`models.crawl.poll_outcome`) carries the outcome to the agent that owns the
 feed's state. The outcome is sent only after Kafka has confirmed the new items in `fetches`.
 """
 

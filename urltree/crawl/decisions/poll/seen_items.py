@@ -88,8 +88,9 @@ def renew_row(
     """Return the row to write for an item that was seen again, None if no write is needed.
 
     A row that this poll has written is written again: if the answer is read again after a crash,
-    the changelog may lack the first write. Marks that change at every poll are written once a day. Another path is written at once,
-    because an item whose path and title have changed is another item.
+    the changelog may lack the first write. Marks that change at every poll are written once a day.
+    Another path is written at once, because an item whose path and title have changed is another
+    item.
 
     Args:
         row: stored row.

@@ -1,0 +1,1 @@
+"""Records of the crawler: sources, requests to hosts, pages to fetch, and rules."""
