@@ -120,11 +120,25 @@ class Fetch(Stage):
         if message.topic == self.settings.topic("fetches"):
             wanted = fetches.decode(message.value)
             domain = self.domain_of(wanted.target)
-            return PageJob(work, origin, domain, future, fetch=wanted)
+            start = self._start_of_chain(wanted, domain)
+            return PageJob(work, origin, domain, future, fetch=wanted, start=start)
         request = requests.decode(message.value)
         is_answer = request.purpose is Purpose.FILE_ANSWER
         domain = self.domain_of(request.url if is_answer else request.target)
-        return SmallJob(work, origin, domain, future, request=request)
+        start = 0 if is_answer else self._start_of_chain(request, domain)
+        return SmallJob(work, origin, domain, future, request=request, start=start)
+
+    def _start_of_chain(self, record: FetchRequest | HostRequest, domain: str) -> int:
+        """Return the number of redirects before which the chain was on another domain.
+
+        Raises:
+            PageError: with the reason `bad-url`.
+        """
+        chain = (record.url, *record.redirects)
+        start = len(record.redirects)
+        while start and self.domain_of(chain[start - 1]) == domain:
+            start -= 1
+        return start
 
     def _owns_pages(self, partition: int) -> bool:
         """Return whether this worker has the pages of a partition, too.

@@ -1,6 +1,6 @@
 """A web server for all hosts, which runs as another process so that its CPU is not counted.
 
-    /page/N   a page of a folder
+    /page/N   a page of a folder, which ends with a title of its own
     /304/N    a feed that never changes; a conditional request gets the status 304
     /200/N    a feed with the same items, but different bytes in each response
 
@@ -36,13 +36,22 @@ def feed_xml(number: int, version: int = 0) -> str:
     )
 
 
+def page_title(number: int) -> str:
+    """Return the title of a page. A page without the title of its item might be a wall."""
+    return f"Report about {str(number).translate(_LETTERS)} and others"
+
+
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+
+
 def application(folder: Path) -> web.Application:
     """Return the server's application."""
     pages = [file.read_bytes() for file in sorted(folder.iterdir())]
     versions = count()
 
     async def page(request: web.Request) -> web.Response:
-        body = pages[int(request.match_info["n"]) % len(pages)]
+        number = int(request.match_info["n"])
+        body = pages[number % len(pages)] + f"<p>{page_title(number)}</p>".encode()
         return web.Response(body=body, headers={"Content-Type": "text/html; charset=utf-8"})
 
     async def quiet(request: web.Request) -> web.Response:

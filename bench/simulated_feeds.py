@@ -3,6 +3,9 @@
 The rates of the feeds have a heavy-tailed distribution, from one item in ten minutes to one item a
 week. They are higher by day than by night. Some feeds publish items in bursts, and some publish
 several items at the same time. This module does not depend on how feeds are polled.
+
+A hard web has two more kinds of feeds: volatile feeds, which change at every poll, and feeds of a
+provider whose many hosts have one address.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
@@ -22,6 +25,29 @@ WINDOWS = (10, 10, 15, 20, 30, 50, 100)  # numbers of items that a feed lists
 TTLS = {None: 55, 15 * MINUTE: 4, 30 * MINUTE: 3, HOUR: 34, 2 * HOUR: 2, DAY: 2}
 MAX_AGES = {None: 55, 0.0: 5, 5 * MINUTE: 20, 10 * MINUTE: 14, HOUR: 5, 365 * DAY: 1}
 SHARED_HOSTS = 10
+
+PROVIDER = "provider.example"
+# What changes at every poll of a volatile feed: a comment counter in all descriptions, the date of
+# the last change, the date of publication, or a session in all links.
+COUNTER, UPDATED, PUBLISHED, SESSION = VOLATILE = ("counter", "updated", "published", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class Hardships:
+    """What makes a web hard to follow.
+
+    Attributes:
+        volatile_each: every feed of this number is volatile; 0 for no volatile feeds.
+        subdomains: number of hosts below the domain of a provider; each has one feed.
+        own_domains: number of further hosts at the provider's address, with domains of their own.
+        are_left_out: whether the volatile feeds and the provider are left out. The web then has
+            only the other feeds, for comparison.
+    """
+
+    volatile_each: int = 0
+    subdomains: int = 0
+    own_domains: int = 0
+    are_left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +83,9 @@ class SimulatedFeed:
         has_etag: whether responses have an ETag.
         broken: whether the feed wrongly responds with 304 to every request with a validator.
         outages: periods without a correct response.
+        volatile: what changes at every poll (`VOLATILE`); None for a feed that changes only when
+            it publishes.
+        is_of_provider: whether its host is at the provider's address.
     """
 
     number: int
@@ -70,6 +99,13 @@ class SimulatedFeed:
     has_etag: bool
     broken: bool
     outages: tuple[Outage, ...]
+    volatile: str | None = None
+    is_of_provider: bool = False
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether the feed is neither volatile nor of the provider."""
+        return self.volatile is None and not self.is_of_provider
 
     @property
     def url(self) -> str:
@@ -109,6 +145,24 @@ def make_feeds(
             broken=random.random() < 0.01,
             outages=tuple(_outages(random, start, end)),
         )
+
+
+def make_hard_feeds(
+    feeds: Iterator[SimulatedFeed], hardships: Hardships, random: Random, start: float, end: float
+) -> Iterator[SimulatedFeed]:
+    """Yield feeds, some of which become volatile, and then the feeds of the provider."""
+    number, each = -1, hardships.volatile_each
+    for number, feed in enumerate(feeds):
+        if each and number % each == each - 1:
+            yield replace(feed, volatile=VOLATILE[number // each % len(VOLATILE)])
+        else:
+            yield feed
+    hosts = [f"blog{n}.{PROVIDER}" for n in range(hardships.subdomains)]
+    hosts += [f"www.blog{n}.example" for n in range(hardships.own_domains)]
+    made = make_feeds(random, len(hosts), len(hosts), start, end)
+    for host, feed in zip(hosts, made, strict=True):
+        number += 1
+        yield replace(feed, number=number, host=host, link_host=host, is_of_provider=True)
 
 
 def _drawn(random: Random, shares: Mapping[float | None, int]) -> float | None:

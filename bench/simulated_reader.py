@@ -1,35 +1,54 @@
 """A feed reader with a simulated clock. It uses the decisions of the job's own modules.
 
-    schedule ──due──▶ host's queue ──▶ response ──▶ apply_outcome() ──▶ schedule
-                        ▲   ▲               ╰─ new items ─╮
-                        │   ╰──────────── pages ◀─────────╯
+    schedule ──due──▶ host's queue ──▶ limits ──▶ response ──▶ apply_outcome() ──▶ schedule
+                        ▲   ▲                          ╰─ new items ─╮
+                        │   ╰─────────────── pages ◀─────────────────╯
                         feeds go before pages
 
-As in the job, each host has one queue for feeds and pages, and one pause between requests. Only the
-web and the parser are simulated. The reader requests no robots.txt.
+As in the job, each host has one queue for feeds and pages, and one pause between requests. The
+limits of domains and addresses are those of one worker. Only the web and the parser are simulated.
+The reader requests no robots.txt. It decides which items of volatile feeds are new as the job does;
+those of other feeds it knows by their links, with the same result in a tenth of the time.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from heapq import heappop, heappush
 from itertools import count
 
 import xxhash
 
-from bench.simulated_web import LATENCY_FACTOR, PAUSE, PAUSE_MAX, START, TIMEOUT, SimulatedWeb
+from bench.simulated_limits import SimulatedLimits
+from bench.simulated_web import (
+    ADDRESS_AT_ONCE,
+    DOMAIN_AT_ONCE,
+    DOMAIN_PER_SECOND,
+    LATENCY_FACTOR,
+    PAUSE,
+    PAUSE_MAX,
+    START,
+    TIMEOUT,
+    SimulatedWeb,
+    page_of,
+)
 from urltree.crawl.decisions import caching
+from urltree.crawl.decisions.feed.item import FeedItem
 from urltree.crawl.decisions.host import host_state
 from urltree.crawl.decisions.host.host_queues import HostQueues
 from urltree.crawl.decisions.host.host_state import HostState, Politeness
+from urltree.crawl.decisions.host.shared_limits import SharedLimits
 from urltree.crawl.decisions.poll import transition
 from urltree.crawl.decisions.poll.feed_state import FeedState, new_feed_state
 from urltree.crawl.decisions.poll.interval import PollRules
+from urltree.crawl.decisions.poll.item_decision import ItemRules, decide_items
 from urltree.crawl.decisions.poll.outcome import PolledItem, PollOutcome, PollResult
 from urltree.crawl.decisions.poll.schedule import Schedule
+from urltree.crawl.decisions.poll.seen_items import SeenItemRow, item_time
 from urltree.crawl.decisions.response import Response, Trouble, WebError
 
 ATTEMPTS = 6  # number of requests for a page after which the reader gives the page up
@@ -52,6 +71,7 @@ class SimulatedReader:
         self.polls: list[tuple[float, int | None]] = []
         self._web, self._rules = web, rules
         self._schedule = Schedule()
+        self._rows: dict[bytes, SeenItemRow] = {}  # of volatile feeds; their keys differ by site
         self._states = {
             url: new_feed_state(url, feed.host, START) for url, feed in web.feeds.items()
         }
@@ -60,6 +80,8 @@ class SimulatedReader:
         self._attempts: Counter[str] = Counter()
         self._later: list[tuple[float, int, Callable[[float], None]]] = []
         self._numbers = count()
+        shared = SharedLimits(DOMAIN_AT_ONCE, DOMAIN_PER_SECOND)
+        self._limits = SimulatedLimits(shared, ADDRESS_AT_ONCE, web.address, self._at)
 
     def run(self, until: float) -> None:
         """Follow the feeds from the start of the simulation until a time."""
@@ -70,11 +92,9 @@ class SimulatedReader:
                 heappop(self._later)[2](now)
             for _, feed in self._schedule.pop(now):
                 self._queue_feed(feed.decode(), now)
-            for _, url in self._queues.take(now):
-                if url in self._states:
-                    self._poll(url, now)
-                else:
-                    self._fetch(url, now)
+            for host, url in self._queues.take(now):
+                request = self._poll if url in self._states else self._fetch
+                self._limits.wait(host, now, partial(request, url))
 
     def _next(self) -> float:
         times = (self._schedule.next_due(), self._queues.next_at())
@@ -99,7 +119,7 @@ class SimulatedReader:
         self._at(ends, lambda now: self._polled(state, came, now))
 
     def _polled(self, state: FeedState, came: Response | WebError, now: float) -> None:
-        outcome = self._outcome(state, came, now)
+        state, outcome = self._outcome(state, came, now)
         self.polls.append((now, outcome.status))
         state = transition.apply_outcome(state, outcome, self._rules)
         self._states[state.feed] = state
@@ -110,25 +130,41 @@ class SimulatedReader:
             came = replace(came, status=502)
         self._rest(_host_of(state.url), came, now)
 
-    def _outcome(self, state: FeedState, came: Response | WebError, now: float) -> PollOutcome:
+    def _outcome(
+        self, state: FeedState, came: Response | WebError, now: float
+    ) -> tuple[FeedState, PollOutcome]:
+        """Return the outcome of a poll, and the state with what the items have shown."""
         if isinstance(came, WebError):
-            return _outcome(state, now, None, PollResult.FAILED, came.trouble)
+            return state, _outcome(state, now, None, PollResult.FAILED, came.trouble)
         body = came.body.decode()
         if came.status == 304 or (came.status == 200 and body == state.body_hash):
-            return _outcome(state, now, came, PollResult.UNCHANGED)
+            return state, _outcome(state, now, came, PollResult.UNCHANGED)
         if came.status != 200:
             result = PollResult.GONE if came.status == 410 else PollResult.FAILED
-            return _outcome(state, now, came, result)
+            return state, _outcome(state, now, came, result)
         contents = self._web.contents(came.body)
-        items = []
-        for link, time in contents.items:
-            is_new = link not in self.seen
-            if is_new:
-                self.seen[link] = now
-                self._queues.add(_host_of(link), link, now)
-            items.append(PolledItem(xxhash.xxh3_128_digest(link.encode()), time, is_new))
+        if self._web.feeds[state.feed].volatile is None:
+            polled, new = self._decide_by_link(contents.items)
+        else:
+            decision = decide_items(contents.items, state, self._rows.get, now, ItemRules())
+            self._rows |= decision.rows
+            state, polled, new = decision.state, decision.items, list(decision.new)
+        for item in new:
+            self.seen.setdefault(page_of(item.link), now)
+            self._queues.add(_host_of(item.link), item.link, now)
         outcome = _outcome(state, now, came, PollResult.ITEMS)
-        return replace(outcome, body_hash=body, ttl=contents.ttl, items=tuple(items))
+        return state, replace(outcome, body_hash=body, ttl=contents.ttl, items=polled)
+
+    def _decide_by_link(
+        self, items: Sequence[FeedItem]
+    ) -> tuple[tuple[PolledItem, ...], list[FeedItem]]:
+        """Return all items for the rhythm of their feed, and the new ones."""
+        new = [item for item in items if item.link not in self.seen]
+        links = {item.link for item in new}
+        polled = tuple(
+            PolledItem(_link_hash(item.link), _time(item), item.link in links) for item in items
+        )
+        return polled, new
 
     def _fetch(self, url: str, now: float) -> None:
         came, ends = self._web.ask(url, {}, now)
@@ -136,7 +172,7 @@ class SimulatedReader:
 
     def _came(self, url: str, came: Response | WebError, now: float) -> None:
         if isinstance(came, Response) and came.status == 200:
-            self.fetched[url] = now
+            self.fetched.setdefault(page_of(url), now)
         elif isinstance(came, Response) and came.status in (429, 503):
             # the page waits until the host accepts requests again
             self._queues.add(_host_of(url), url, now)
@@ -154,6 +190,21 @@ class SimulatedReader:
             before, came, now, _POLITENESS, retry_after=asked
         )
         self._queues.done(name, self._hosts[name].next_request_at)
+        self._limits.end(name, now)
+
+
+@lru_cache(maxsize=200_000)
+def _link_hash(link: str) -> bytes:
+    return xxhash.xxh3_128_digest(link.encode())
+
+
+@lru_cache(maxsize=200_000)
+def _time_of(published: str) -> float | None:
+    return item_time(FeedItem(link="", published=published))
+
+
+def _time(item: FeedItem) -> float | None:
+    return None if item.published is None else _time_of(item.published)
 
 
 def _host_of(url: str) -> str:

@@ -24,9 +24,10 @@ from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
 from agents.commands.topics import apply
 from agents.kafka.client import admin, consumer, partitions, producer
-from agents.kafka.partitions import partition_of
+from agents.kafka.partitions import partition_of, route_key
 from agents.settings.job import Settings
 from demo.workers import COMMAND, WorkerProcess
+from models.crawl.feed import Feed
 
 READS = {
     "poll": "poll-outcomes",
@@ -171,6 +172,16 @@ class MeasuredJob:
                 await client.send(name, record.value, key, partition_of(key, known))
 
             yield send
+            await client.flush()
+
+    async def follow(self, followed: Iterable[Feed]) -> None:
+        """Add feeds to the topic feeds, as `feeds add` does."""
+        topic = self.settings.topic("feeds")
+        async with producer(self.settings) as client:
+            known = len(await client.partitions_for(topic))
+            for feed in followed:
+                partition = route_key(feed.site, known).partition
+                await client.send(topic, feed.encode(), feed.key, partition)
             await client.flush()
 
     async def assignments(self, stage: str) -> list[set[int]]:

@@ -16,8 +16,8 @@ from models.headers.names import FETCHED_FOR, ORIGIN, header
 from models.origin import Origin
 from urltree.crawl.decisions.feed.address import feed_address
 from urltree.crawl.decisions.poll.answer import PollAnswer
+from urltree.crawl.decisions.poll.identity import link_key
 from urltree.crawl.decisions.poll.outcome import PollResult
-from urltree.page import microseconds
 
 TOPICS = ("poll-outcomes", "fetches", "raw-html", "dead-letters")
 
@@ -34,7 +34,7 @@ class Harvester:
         self._fetches = settings.topic("fetches") + "/"
         self._polls: Counter[str] = Counter()
         self._failing: dict[str, str] = {}
-        self._found: set[tuple[str, int | None]] = set()
+        self._found: set[bytes] = set()
         self._asked: set[str] = set()
         self._ended: dict[str, str] = {}
 
@@ -67,11 +67,14 @@ class Harvester:
         )
 
     def lost(self, items: Iterable[SampleItem]) -> tuple[str, ...]:
-        """List the items that no poll has found, and the requests that have no outcome."""
+        """List the items whose pages no request names, and the requests that have no outcome.
+
+        An article that is listed again with the same link is known, so its page is asked once.
+        """
         unseen = (
             f"{item.url}: not found in its feed"
             for item in items
-            if (_spelled(item.url), microseconds(item.published.isoformat())) not in self._found
+            if link_key(_spelled(item.url)) not in self._found
         )
         unended = (f"{origin}: no outcome" for origin in sorted(self._asked - self._ended.keys()))
         return (*unseen, *unended)
@@ -91,8 +94,7 @@ class Harvester:
             return  # a copy of a request, which `fetch` has sent again
         asked = fetch.decode(record.value)
         self._asked.add(str(Origin(record.topic, record.partition, record.offset)))
-        time = None if asked.published is None else microseconds(asked.published)
-        self._found.add((_spelled(asked.url), time))
+        self._found.add(link_key(_spelled(asked.url)))
 
 
 def _spelled(url: str) -> str:

@@ -167,10 +167,11 @@ class HostClient:
         is_waiting = True
         try:
             async with (
-                self._domains.slot(icann_domain(urlsplit(url).hostname or job.host)),
+                self._domains.slot(icann_domain(urlsplit(url).hostname or job.host)) as slot,
                 self._client.slot(url),
                 self._slots,
             ):
+                await slot.begin()
                 self.waiting -= 1
                 is_waiting = False
                 yield

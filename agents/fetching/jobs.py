@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from agents.kafka.delivery import Work
@@ -38,6 +38,8 @@ class HostJob:
         cookies: cookies that the responses have set. They are in memory only, so they are lost if
             another worker continues the chain of redirects.
         visits: by address, the number of cookies that were set before each request for it.
+        start: number of redirects up to the first address of the chain on this domain. If the chain
+            depends on cookies, another worker continues there.
     """
 
     work: Work
@@ -49,6 +51,15 @@ class HostJob:
     files: tuple[str, ...] = ()
     cookies: ChainCookies = field(default_factory=ChainCookies)
     visits: dict[str, list[int]] = field(default_factory=dict)
+    start: int = 0
+
+    @property
+    def kept_redirects(self) -> tuple[str, ...]:
+        """Redirects with which another worker can continue the chain.
+
+        Without the cookies of this chain, the site would redirect the request in a loop.
+        """
+        return self.redirects[: self.start] if self.cookies.changes else self.redirects
 
     def note_request(self, url: str) -> None:
         """Remember that an address is requested now."""
@@ -105,9 +116,11 @@ class PageJob(HostJob):
 
     Attributes:
         fetch: the decoded record, with the redirects inside the domain that were followed since.
+        is_released: whether a page that was held is requested again.
     """
 
     fetch: FetchRequest = field(kw_only=True)
+    is_released: bool = False
 
     @property
     def target(self) -> str:
@@ -127,6 +140,20 @@ class PageJob(HostJob):
     def follow(self, url: str) -> None:
         """Make a redirect the next address."""
         self.fetch = replace(self.fetch, redirects=(*self.fetch.redirects, url))
+
+    def restart(self) -> bool:
+        """Go back to the first address of the chain on this domain, for it may need cookies.
+
+        Return whether the next address changed.
+        """
+        if len(self.redirects) <= self.start:
+            return False
+        self.fetch = replace(self.fetch, redirects=self.redirects[: self.start])
+        return True
+
+    def again(self, **changes: Any) -> FetchRequest:
+        """Return the record with which the page is fetched later, with other values of fields."""
+        return replace(self.fetch, redirects=self.kept_redirects, **changes)
 
 
 @dataclass(slots=True, eq=False)
@@ -157,6 +184,10 @@ class SmallJob(HostJob):
     def follow(self, url: str) -> None:
         """Make a redirect the next address."""
         self.request = replace(self.request, redirects=(*self.request.redirects, url))
+
+    def again(self) -> HostRequest:
+        """Return the record with which another worker continues the request."""
+        return replace(self.request, redirects=self.kept_redirects)
 
 
 @lru_cache(maxsize=4_096)

@@ -79,7 +79,11 @@ class Unchanged:
     """The page has not changed since it was fetched before."""
 
 
-PageResult = FetchedPage | Redirect | Held | Unchanged
+class Restarted:
+    """A held page may be published: its chain of redirects begins again."""
+
+
+PageResult = FetchedPage | Redirect | Held | Unchanged | Restarted
 
 
 class PageRequester:
@@ -119,10 +123,13 @@ class PageRequester:
         """
         check_robots(rules, job.target, job.host)
         try:
-            if job.fetch.held_since is not None:
+            if job.fetch.held_since is not None and not job.is_released:
                 ruling = self._checks.judge_held(job, job.fetch.held_since)
                 if ruling.ruling is not Ruling.PUBLISH:
                     return _held(ruling)
+                job.is_released = True
+                if job.restart():
+                    return Restarted()
             if Signal.TDM in self._obeyed and await self._ask_tdmrep(job):
                 return None
             sent = self._conditions(job)

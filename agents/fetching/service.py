@@ -33,7 +33,9 @@ from agents.fetching.page_request import (
     FetchedPage,
     Held,
     PageRequester,
+    PageResult,
     Redirect,
+    Restarted,
     Unchanged,
     check_robots,
 )
@@ -292,9 +294,15 @@ class Fetching:
         except StatusError as error:
             await self._retry_refused(job, error)
             return
+        await self._handle(host, job, result)
+
+    async def _handle(self, host: str, job: PageJob, result: PageResult | None) -> None:
+        """Do what the result of a request for a page calls for."""
         match result:
             case None:
                 self._waiting.queues.put_back(host, job)
+            case Restarted():
+                await self._waiting.place(job)
             case Redirect(url):
                 await self._redirect(job, url)
             case Held(until):
@@ -382,7 +390,7 @@ class Fetching:
         )
         if later is None:
             raise error
-        again = replace(fetch, refusals=fetch.refusals + 1, not_before=later, trouble=error.message)
+        again = job.again(refusals=fetch.refusals + 1, not_before=later, trouble=error.message)
         await self._stage.send_again(job, again, job.domain)
         job.finish()
 
@@ -464,7 +472,7 @@ class Fetching:
         state = self._hosts.get(job.partition, job.domain, host)
         rests_until = max(state.backoff_until, state.no_robots_until, state.rests_until(job.scheme))
         later = rests_until if rests_until > now else retry_at(job.fetch.url, attempt, now)
-        fetch = replace(job.fetch, attempt=attempt, not_before=later, trouble=error.message)
+        fetch = job.again(attempt=attempt, not_before=later, trouble=error.message)
         await self._stage.send_again(job, fetch, job.domain)
         job.finish()
 
@@ -525,9 +533,9 @@ class Fetching:
     async def _send_again(self, job: HostJob) -> None:
         """Leave a job to the next owner of its partition."""
         if isinstance(job, PageJob):
-            await self._stage.send_again(job, job.fetch, job.domain)
+            await self._stage.send_again(job, job.again(), job.domain)
         elif isinstance(job, SmallJob):
-            await self._stage.ask(job, job.request, job.domain)
+            await self._stage.ask(job, job.again(), job.domain)
         job.finish()
 
     async def _end(self, job: HostJob, error: PageError | StoppedError) -> None:

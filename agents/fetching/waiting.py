@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, TypeVar
@@ -184,5 +183,5 @@ class WaitingPages:
             self._parked.park(job, now)
 
     async def _send_again(self, job: PageJob, not_before: float) -> None:
-        await self._stage.send_again(job, replace(job.fetch, not_before=not_before), job.domain)
+        await self._stage.send_again(job, job.again(not_before=not_before), job.domain)
         job.finish()

@@ -95,9 +95,8 @@ class SampleSite:
             return SiteResponse(200, self._type)
         if name.endswith(".pdf"):
             return SiteResponse(200, "application/pdf", _PDF)
-        return SiteResponse(
-            404, self._type, b"<!doctype html><title>404</title><h1>404 Not Found</h1>"
-        )
+        # 404 is not final for a page that a feed has just named, and is asked again for hours.
+        return SiteResponse(410, self._type, b"<!doctype html><title>410</title><h1>410 Gone</h1>")
 
     def article_at(self, target: str) -> Article | None:
         """Return the article at a path and query; unknown parameters are ignored."""

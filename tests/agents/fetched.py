@@ -41,8 +41,9 @@ def wanted(url: str, key: str | None = None, **fields: Any) -> Sent:
 
 def reaching(settings: Settings, pages: Web, **changes: Any) -> Settings:
     """Return settings with which a request to any host reaches this server."""
+    tls = (f":443:127.0.0.1:{pages.tls_port}",) if pages.tls_port else ()
     reach = {
-        "connect_to": (f"::127.0.0.1:{pages.port}",),
+        "connect_to": (*tls, f"::127.0.0.1:{pages.port}"),
         "requests_per_address": 1_000,
         "requests_per_domain_second": 1_000,
     }

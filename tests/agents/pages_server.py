@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from time import monotonic
 from typing import Any
@@ -21,17 +22,20 @@ class Web:
 
     Attributes:
         asked: host and path of each request, in order.
+        requests: address (host and path) and headers of each request.
         at: times of the requests to each host, in monotonic seconds.
         busy, most_at_once: current and maximum number of simultaneous requests to each host.
+        port, tls_port: ports for http and https.
     """
 
     def __init__(self) -> None:
         self._answers: dict[str, list[Answer]] = {}
         self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, Mapping[str, str]]] = []
         self.at: dict[str, list[float]] = defaultdict(list)
         self.busy: dict[str, int] = defaultdict(int)
         self.most_at_once: dict[str, int] = defaultdict(int)
-        self.port = 0
+        self.port = self.tls_port = 0
 
     def put(self, address: str, *answers: Answer) -> None:
         """Prepare responses for an address (host and path); the last one is repeated."""
@@ -41,6 +45,10 @@ class Web:
         """Prepare a page with one paragraph: the text, or the address if no text is given."""
         self.put(address, html(f"<html><body><p>{text or address}</p></body></html>", **headers))
 
+    def headers(self, address: str) -> list[Mapping[str, str]]:
+        """Return the headers of all requests for an address."""
+        return [headers for found, headers in self.requests if found == address]
+
     def times(self, address: str) -> int:
         """Return the number of requests for an address."""
         return sum(host + path == address for host, path in self.asked)
@@ -49,6 +57,7 @@ class Web:
         """Send the next prepared response for the address of a request."""
         host, path = request.host, request.path_qs
         self.asked.append((host, path))
+        self.requests.append((host + path, dict(request.headers)))
         self.at[host].append(monotonic())
         self.busy[host] += 1
         self.most_at_once[host] = max(self.most_at_once[host], self.busy[host])
@@ -89,8 +98,8 @@ def slowly(seconds: float, then: Answer) -> Answer:
 
 
 @asynccontextmanager
-async def serving(pages: Web) -> AsyncIterator[Web]:
-    """Run the server on a free port."""
+async def serving(pages: Web, tls: ssl.SSLContext | None = None) -> AsyncIterator[Web]:
+    """Run the server on a free port, and on another one for https if it has a TLS context."""
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", pages.answer)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
@@ -98,6 +107,10 @@ async def serving(pages: Web) -> AsyncIterator[Web]:
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     address: Any = runner.addresses[0]
     pages.port = address[1]
+    if tls is not None:
+        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
+        address = next(a for a in runner.addresses if a[1] != pages.port)
+        pages.tls_port = address[1]
     try:
         yield pages
     finally:

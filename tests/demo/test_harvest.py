@@ -92,11 +92,12 @@ def test_dead_letters_of_other_stages_are_not_counted() -> None:
     assert harvester.harvest() == Harvest(items=1, pages=1)
 
 
-def test_an_item_is_found_with_its_own_date_only() -> None:
-    """The harvest finds an item by address and date, so an item with another date is lost here."""
-    item = replace(ITEM, published=datetime(2026, 2, 2, tzinfo=UTC))
-    lost = _harvester(_asked(0), _page(0, "fetches/0/0")).lost([ITEM, item])
-    assert lost == (f"{ITEM.url}: not found in its feed",)
+def test_an_item_is_found_by_its_link_without_noise() -> None:
+    """An article that is listed again is found with the first request; another link is lost."""
+    again = replace(ITEM, url=f"{ITEM.url.partition('#')[0]}?utm_source=feed")
+    other = replace(ITEM, url="https://a.example/2")
+    lost = _harvester(_asked(0), _page(0, "fetches/0/0")).lost([ITEM, again, other])
+    assert lost == (f"{other.url}: not found in its feed",)
 
 
 def test_an_invalid_address_is_counted_too() -> None:

@@ -16,7 +16,7 @@ from urltree.page import Page
 from urltree.site.deduplication import Step, duplicate_step
 from urltree.site.seen import Seen
 
-DIGEST = "1061e8b444df4cb3"
+DIGEST = "1d9ea3c0638c5339"
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,35 @@ from time import monotonic
 from urltree.crawl.decisions.host.shared_limits import SharedLimits
 
 
+class DomainSlot:
+    """The slot that a request of a domain holds.
+
+    Args:
+        limits: limits of all domains.
+        clock: clock of the gate.
+        domain: domain of the request.
+        counted_at: time at which the limits have counted the request.
+    """
+
+    def __init__(
+        self, limits: SharedLimits, clock: Callable[[], float], domain: str, counted_at: float
+    ) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._domain = domain
+        self._counted_at = counted_at
+
+    async def begin(self) -> None:
+        """Wait until the request may begin now. Call this after all other waits."""
+        while True:
+            now = self._clock()
+            at = self._limits.begin_later(self._domain, self._counted_at, now)
+            if at <= now:
+                self._counted_at = now
+                return
+            await asyncio.sleep(at - now)
+
+
 class DomainGate:
     """The requests that wait for the limits of their domains, in the order in which they came.
 
@@ -29,15 +58,16 @@ class DomainGate:
         self._ended: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
     @asynccontextmanager
-    async def slot(self, domain: str) -> AsyncIterator[None]:
+    async def slot(self, domain: str) -> AsyncIterator[DomainSlot]:
         """Wait until a request to a domain may begin; leave the context when it has ended."""
         self._users[domain] += 1
         try:
             async with self._locks[domain]:
                 await self._wait(domain)
-                self._limits.begin(domain, self._clock())
+                counted_at = self._clock()
+                self._limits.begin(domain, counted_at)
             try:
-                yield
+                yield DomainSlot(self._limits, self._clock, domain, counted_at)
             finally:
                 self._limits.end(domain, self._clock())
                 self._ended[domain].set()

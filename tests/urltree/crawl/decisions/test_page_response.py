@@ -126,7 +126,7 @@ def test_a_paywall_stub_is_a_wall() -> None:
         (200, "application/xhtml+xml", True),
         (200, "application/pdf", False),
         (200, "text/plain", False),
-        (302, "text/html", False),
+        (307, "text/html", True),
         (403, "text/html", True),
         (503, "image/png", False),
     ],
@@ -134,6 +134,7 @@ def test_a_paywall_stub_is_a_wall() -> None:
 def test_a_body_is_read_where_it_may_matter(status: int, content_type: str, wanted: bool) -> None:
     """A body is read if the response may be a page, or an error from an anti-bot wall."""
     assert wants_body(status, {"content-type": content_type}) is wanted
+    assert not wants_body(302, {"content-type": content_type, "location": "/b"})
 
 
 def test_another_type_is_not_html_though_its_body_was_not_read() -> None:

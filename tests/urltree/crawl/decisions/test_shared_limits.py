@@ -36,6 +36,19 @@ def test_only_so_many_requests_begin_in_a_second() -> None:
     assert limits.may_begin("a.example", 2.0) == pytest.approx(2.1)
 
 
+def test_requests_that_waited_for_another_limit_do_not_exceed_the_rate() -> None:
+    """A request counts when it begins, and not when it was counted first."""
+    limits = SharedLimits(at_once=9, per_second=3)
+    for _ in range(2):
+        limits.begin("a.example", 1.0)  # they wait for another limit until 5.0
+    for at in (4.8, 4.9):
+        limits.begin("a.example", at)
+    assert limits.begin_later("a.example", 1.0, 5.0) == 5.0
+    assert limits.begin_later("a.example", 1.0, 5.0) == pytest.approx(5.8)
+    assert limits.may_begin("a.example", 5.0) == pytest.approx(5.8)
+    assert limits.begin_later("a.example", 1.0, 5.8) == 5.8
+
+
 @pytest.mark.parametrize(("per_second", "pause"), [(0.5, 2.0), (2.5, 0.8)])
 def test_a_rate_may_be_a_fraction(per_second: float, pause: float) -> None:
     """A rate below one a second is a pause, and no rate is exceeded."""

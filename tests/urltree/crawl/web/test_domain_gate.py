@@ -64,3 +64,26 @@ def test_requests_wait_for_the_rate() -> None:
         assert began == 4
 
     asyncio.run(run())
+
+
+def test_a_request_that_waited_elsewhere_waits_for_the_rate_again() -> None:
+    """A slot that was free long ago does not allow a request beside two that begin now."""
+    now = 0.0
+
+    async def run() -> None:
+        nonlocal now
+        gate = DomainGate(SharedLimits(9, 2), clock=lambda: now)
+        async with gate.slot("a.example") as early:
+            now = 5.0
+            async with gate.slot("a.example") as first, gate.slot("a.example") as second:
+                await first.begin()
+                await second.begin()
+                waiting = asyncio.create_task(early.begin())
+                await asyncio.sleep(0.01)
+                assert not waiting.done()
+                waiting.cancel()
+            now = 6.0
+            async with asyncio.timeout(GUARD):
+                await early.begin()
+
+    asyncio.run(run())

@@ -76,8 +76,12 @@ class StatusError(PageError):
 
 
 def wants_body(status: int, headers: Mapping[str, str]) -> bool:
-    """Return whether to read the body of a response: a page, or an error that may be a wall."""
-    return may_be_html(headers.get("content-type")) and (200 <= status < 300 or status >= 400)
+    """Return whether to read the body of a response: a page, or an error that may be a wall.
+
+    Some walls have a status of redirects without an address (walls.yaml: sucuri).
+    """
+    is_redirect = 300 <= status < 400 and "location" in headers
+    return may_be_html(headers.get("content-type")) and not is_redirect
 
 
 def error_for_trouble(error: WebError) -> PageError | TryLaterError:

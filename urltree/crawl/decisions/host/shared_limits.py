@@ -73,6 +73,30 @@ class SharedLimits:
         while len(known.began) > self._burst or known.began[0] + self._window <= now:
             known.began.popleft()
 
+    def begin_later(self, domain: str, counted_at: float, now: float) -> float:
+        """Count a request as one that begins now, because it has waited since it was counted.
+
+        Without this, the requests of a domain that have waited for other limits would begin
+        together with later ones, and would exceed the rate.
+
+        Args:
+            domain: domain of the host.
+            counted_at: time for which `begin`, or this method, has counted the request.
+            now: current time.
+
+        Returns:
+            `now`, or a later time from which the request may begin; nothing is counted then.
+        """
+        known = self._domains[domain]
+        others = list(known.began)
+        if counted_at in others:
+            others.remove(counted_at)
+        recent = [at for at in others if at + self._window > now]
+        if len(recent) >= self._burst:
+            return recent[-self._burst] + self._window
+        known.began = deque((*recent, now))
+        return now
+
     def end(self, domain: str, now: float) -> None:
         """Count a request that has ended, with any result."""
         known = self._domains[domain]
