@@ -142,8 +142,8 @@ class GuardedJob:
         await asyncio.to_thread(lambda: asyncio.run(apply(self.admin)))
 
     async def empty_tables(self) -> None:
-        """Delete all rows of the changelogs and all feeds; each partition has a record."""
-        names = [*NAMES.changelogs(*STAGES), "feeds"]
+        """Delete all rows of the changelogs, feeds and rules; each partition has a record."""
+        names = [*NAMES.changelogs(*STAGES), "feeds", "rules"]
         gone = [Sent(name, b"gone", None, (), at) for name in names for at in range(PARTITIONS)]
         async with consumer(self.admin) as client:
             places = [p for n in names for p in await partitions(client, self.admin.topic(n))]
@@ -200,15 +200,7 @@ class GuardedJob:
                 Sent("poll-outcomes", SITE.encode(), b"bad"),
             ]
         if stage == "fetch":
-            self.web.put(f"{name}.example/a", b"<p>The text of a page.</p>")
-            self.web.put(f"{name}.example/b", status=301, Location=f"http://to-{name}.example/c")
-            self.web.put(f"to-{name}.example/c", b"<p>The text of another page.</p>")
-            asked = [FetchRequest(url=f"http://{name}.example/{path}") for path in "ab"]
-            key = f"{name}.example".encode()
-            return [
-                *(Sent("fetches", key, fetches.encode(one)) for one in asked),
-                Sent("fetches", key, b"bad"),
-            ]
+            return self._pages(name)
         if stage == "normalize":
             one, two = (page(f"{name}-{number}") for number in "12")
             home = partition_of(SITE.encode(), PARTITIONS)
@@ -221,6 +213,35 @@ class GuardedJob:
         domain = f"{name}.example"
         first, second = (document(domain, text, at) for at, text in enumerate(("one", "two")))
         return [Sent("documents", domain.encode(), v) for v in (first, second, first, b"bad")]
+
+    def _pages(self, name: str) -> list[Sent]:
+        """Return records with which `fetch` uses all its rights.
+
+        a is published, and b is redirected to another domain. d may be a wall, because it ends at
+        the first page of its host. e has not changed when it is asked for again. The robots.txt of
+        a second host is redirected to another domain, whose owner is asked for it.
+        """
+        host, other = f"{name}.example", f"to-{name}.example"
+        self.web.put(f"{host}/a", b"<p>The text of amber.</p>")
+        self.web.put(f"{host}/b", status=301, Location=f"http://{other}/c")
+        self.web.put(f"{other}/c", b"<p>The text of another page.</p>")
+        self.web.put(f"{host}/d", status=302, Location=f"http://{host}/")
+        self.web.put(f"{host}/", b"<p>The first page of a host.</p>")
+        self.web.put(f"{host}/e", b"<p>The text of emerald.</p>", ETag='"1"')
+        self.web.put(f"r-{host}/robots.txt", status=301, Location=f"http://{other}/robots.txt")
+        wanted = [
+            FetchRequest(url=f"http://{host}/a", title="Amber"),
+            FetchRequest(url=f"http://{host}/b"),
+            FetchRequest(url=f"http://{host}/d"),
+            FetchRequest(url=f"http://{host}/e", title="Emerald"),
+            FetchRequest(url=f"http://{host}/e", title="Emerald", is_revisit=True),
+        ]
+        elsewhere = fetches.encode(FetchRequest(url=f"http://r-{host}/a", title="Amber"))
+        return [
+            *(Sent("fetches", host.encode(), fetches.encode(one)) for one in wanted),
+            Sent("fetches", f"r-{host}".encode(), elsewhere),
+            *(Sent(topic, host.encode(), b"bad") for topic in ("fetches", "requests")),
+        ]
 
 
 def document(domain: str, text: str, offset: int) -> bytes:
@@ -333,6 +354,7 @@ async def _restore(job: GuardedJob, role: str) -> None:
     other = GuardedJob(job.kafka, f"{job.prefix}other-", job.directory)
     await other.apply()
     await other.publish([sent for stage in STAGES for sent in other.input(stage)])
+    await other.publish([Sent("rules", b"deny host denied.example", b'{"schema":1}')])
     await other.fill_tables(*STAGES)
     with others.open("wb") as out:
         await dump(other.admin, out)

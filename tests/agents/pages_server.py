@@ -7,12 +7,14 @@ import ssl
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from hashlib import shake_128
 from time import monotonic
 from typing import Any
 
 from aiohttp import web
 
 HTML = "text/html; charset=utf-8"
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")  # numbers do not count as text
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -43,7 +45,7 @@ class Web:
 
     def page(self, address: str, text: str | None = None, **headers: str) -> None:
         """Prepare a page with one paragraph: the text, or the address if no text is given."""
-        self.put(address, html(f"<html><body><p>{text or address}</p></body></html>", **headers))
+        self.put(address, html(story(address, text or address), **headers))
 
     def headers(self, address: str) -> list[Mapping[str, str]]:
         """Return the headers of all requests for an address."""
@@ -68,6 +70,13 @@ class Web:
             return await (answers.pop(0) if len(answers) > 1 else answers[0])(request)
         finally:
             self.busy[host] -= 1
+
+
+def story(address: str, text: str) -> str:
+    """Return the HTML of a page with more than 100 words of its own, so that it is not held."""
+    digest = shake_128(address.encode()).hexdigest(160).translate(_LETTERS)
+    words = " ".join(digest[at : at + 3] for at in range(0, len(digest), 3))
+    return f"<html><body><p>{text}</p><p>{words}</p></body></html>"
 
 
 def html(body: str, status: int = 200, **headers: str) -> Answer:

@@ -11,7 +11,7 @@ from agents.commands.feeds.list import FollowedFeed
 from agents.commands.feeds.words import in_words
 from models.crawl.feed import Feed
 from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStatus
-from urltree.crawl.decisions.poll.source_options import SourceKind, SourceOptions
+from urltree.crawl.decisions.poll.source_options import Content, SourceKind, SourceOptions
 from urltree.crawl.decisions.response import Trouble
 
 NOW = 1_800_000_000.0
@@ -19,19 +19,12 @@ LONG = "https://www.example.org/blog/category/technology/feeds/all.atom.xml?form
 FAILED: dict[str, Any] = {"errors": 3, "trouble": "status", "message": "HTTP\nstatus 500"}
 
 
-class LosingState(FeedState):
-    """A state whose counts can be set, whether or not the state declares them."""
-
-
-def followed(
-    url: str, kind: type[FeedState] = FeedState, children: int = 0, **changes: Any
-) -> FollowedFeed:
+def followed(url: str, children: int = 0, **changes: Any) -> FollowedFeed:
     """Return a feed that was polled a minute ago; `options` are those of its source."""
     options = changes.pop("options", SourceOptions())
     fields = {"site": "example.org", "feed": url, "url": url, "last_poll": NOW - 60, **changes}
-    return FollowedFeed(
-        Feed(site="example.org", url=url, options=options), kind(**fields), children
-    )
+    feed = Feed(site="example.org", url=url, options=options)
+    return FollowedFeed(feed, FeedState(**fields), children)
 
 
 def shown(capsys: pytest.CaptureFixture[str], *rows: FollowedFeed) -> list[str]:
@@ -80,9 +73,8 @@ def test_a_feed_is_new_until_its_first_poll_is_answered(
 
 def test_what_a_feed_loses_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """Below a feed stand the items that were not read, those without link, and its walls."""
-    row = followed("https://example.org/a", LosingState)
-    for name, count in {"unread": 12, "unlinked": 1, "is_cut": True, "walls": 5}.items():
-        object.__setattr__(row.state, name, count)
+    lost: dict[str, Any] = {"unread": 12, "unlinked": 1, "is_cut": True, "walls": 5}
+    row = followed("https://example.org/a", **lost)
     _, *lines = shown(capsys, row)
     assert [line.strip() for line in lines] == [
         "too large: only the beginning of the last answer was read",
@@ -90,6 +82,21 @@ def test_what_a_feed_loses_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         "1 item of the last answer without link",
         "5 pages refused as walls",
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(Content.FEED, "has the full text"), (Content.PAGE, "are fetched")]
+)
+def test_the_decision_about_content_is_told(
+    content: Content, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A feed with `content: auto` tells what the last comparison with its pages has decided."""
+    auto = SourceOptions(content=Content.AUTO)
+    decided: dict[str, Any] = {"content_decided": content, "content_decided_at": NOW - 5}
+    _, line = shown(capsys, followed("https://example.org/a", options=auto, **decided))
+    assert line.startswith("    content auto: ")
+    assert words in line
+    assert len(shown(capsys, followed("https://example.org/a", **decided))) == 1
 
 
 def test_kinds_and_children_are_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from models.crawl import fetch as fetches
 from models.crawl.fetch import FetchRequest
 from models.headers.names import FETCHED_FOR, ORIGIN, header
 from tests.agents.fetched import NEWS, fetch, letters, pages_of, quick, reasons, wanted
-from tests.agents.pages_server import Web, html, redirect
+from tests.agents.pages_server import Web, html, redirect, story
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Sent
 from urltree.page import microseconds
 
@@ -34,7 +34,8 @@ def test_a_page_arrives_with_all_that_is_known_of_it(
     A header contains the origin of the record in the topic fetches.
     """
     pages = Web()
-    body = '<html><head><link rel="canonical" href="/story"></head><body><p>Käse'
+    words = "Brie and other cheese " * 60
+    body = f'<html><head><link rel="canonical" href="/story"></head><body><h1>Käse</h1><p>{words}'
     pages.put("news.example/a", redirect("/b", 302))
     pages.put("news.example/b", redirect("/c?d=%20", 308))
     pages.put("news.example/c?d=%20", html(body, ETag='"1"', Last_Modified="yesterday"))
@@ -105,15 +106,15 @@ def test_a_redirect_to_another_domain_is_its_owners(
     The worker that owns this domain fetches the page and publishes it with this key.
     """
     pages = Web()
-    pages.put("news.example/a", redirect("http://www.other.example/b"))
-    pages.page("www.other.example/b")
+    pages.put("news.example/a", redirect("http://www.other.example/a"))
+    pages.page("www.other.example/a")
     (origin,) = publish(wanted(f"{NEWS}/a", title="A"))
     stage = fetch(job, pages)
     (record,) = read_all("raw-html")
     page = raw_html.decode(record.value, record.headers)
     assert (record.key, header(record.headers, FETCHED_FOR)) == (b"other.example", origin)
     assert (page.url, page.redirects, page.title) == (f"{NEWS}/a", (), "A")
-    assert page.response_url == "http://www.other.example/b"
+    assert page.response_url == "http://www.other.example/a"
     assert {r.key for r in read_all("fetches")} == {b"news.example", b"other.example"}
     assert stage.metrics.sent_on._value.get() == 1
 
@@ -123,7 +124,11 @@ def test_a_page_that_may_come_later_is_asked_again(
 ) -> None:
     """A page with status 503 is requested again after its Retry-After, as another attempt."""
     pages = Web()
-    pages.put("news.example/a", html("", 503, Retry_After="1"), html("<p>Now it is there"))
+    pages.put(
+        "news.example/a",
+        html("", 503, Retry_After="1"),
+        html(story("news.example/a", "") + "<p>Now"),
+    )
     pages.page("news.example/b")
     publish(wanted(f"{NEWS}/a"), wanted(f"{NEWS}/b"))
     fetch(job, pages)
@@ -172,7 +177,7 @@ NO_PAGES = [
     (html("", 404), "http-status"),
     (html("%PDF", Content_Type="application/pdf"), "not-html"),
     (html("<p>a</p>" * 200), "too-large"),
-    (html("", 403, cf_mitigated="challenge"), "wall"),
+    (html("", 401, cf_mitigated="challenge"), "wall"),
     (redirect("https://consent.google.com/ml?continue=a"), "wall"),
     (redirect("/a"), "redirect"),
     (redirect("file:///etc/passwd"), "redirect"),

@@ -18,7 +18,7 @@ from models.crawl import fetch as fetches
 from models.headers.names import ORIGIN, header
 from tests.agents.feed_server import Clock
 from tests.agents.fetched import NEWS, fetch, pages_of, quick, reaching, wanted
-from tests.agents.pages_server import Web, html, serving, slowly
+from tests.agents.pages_server import Web, html, serving, slowly, story
 from tests.agents.records import Publish, ReadAll
 from tests.agents.workers import PATIENCE, idle, run, started, until
 
@@ -45,7 +45,11 @@ def test_a_page_that_was_put_off_comes_again(
     A page that was not requested keeps its number of attempts.
     """
     pages, clock = Web(), Clock()
-    pages.put("news.example/a", html("", 503, Retry_After="7200"), html("<p>Now it is there"))
+    pages.put(
+        "news.example/a",
+        html("", 503, Retry_After="7200"),
+        html(story("news.example/a", "Now it is there")),
+    )
     pages.page("news.example/b")
     origins = publish(wanted(f"{NEWS}/a"), wanted(f"{NEWS}/b"))
 
@@ -78,7 +82,7 @@ def test_a_slow_host_holds_up_itself_alone(
 
     async def slow(request: web.Request) -> web.StreamResponse:
         await until(lambda: len(pages.at["quick.example"]) > 20)  # including robots.txt
-        return await html("<p>slow")(request)
+        return await html(story(request.host, "slow"))(request)
 
     for number in range(3):
         pages.put(f"slow.example/{number}", slow)
@@ -179,7 +183,7 @@ def test_a_worker_that_crashed_is_followed_by_one_that_misses_nothing(
     urls = [f"{NEWS}/{number}" for number in range(6)]
     for url in urls:
         pages.page(url.removeprefix("http://"))
-    pages.put("news.example/0", slowly(0.5, html("<p>0")))
+    pages.put("news.example/0", slowly(0.5, html(story("news.example/0", "0"))))
     publish(*map(wanted, urls))
 
     async def through() -> None:
@@ -206,7 +210,7 @@ def test_what_is_of_another_owner_by_now_is_dropped(
 
     async def held(request: web.Request) -> web.StreamResponse:
         await is_revoked.wait()
-        return await html("<p>a")(request)
+        return await html(story("news.example/a", "a"))(request)
 
     pages.put("news.example/a", held)
     pages.page("news.example/b")
@@ -232,7 +236,7 @@ def test_a_host_is_asked_by_one_worker_when_another_joins(
     hosts = [f"site{number}.example" for number in range(12)]
     addresses = [f"{host}/{number}" for number in range(8) for host in hosts]
     for address in addresses:
-        pages.put(address, slowly(0.1, html(f"<p>{address}")))
+        pages.put(address, slowly(0.1, html(story(address, "slow"))))
     publish(*(wanted(f"http://{address}") for address in addresses))
 
     async def through() -> None:

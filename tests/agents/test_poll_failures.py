@@ -190,7 +190,7 @@ def test_an_outcome_that_comes_late_changes_no_state(job: Settings, read_all: Re
                 ):
                     await client.send_and_wait(job.topic("poll-outcomes"), value, key, partition)
             await until(lambda: stage.metrics.stale_outcomes._value.get() == 2)
-            await until(lambda: stage.rows.is_known(partition, SITE, b"l" * 16))
+            await until(lambda: stage.rows.lookup(partition, SITE)(b"l" * 16) is not None)
             assert state_of(stage) == before
 
     run(scenario())

@@ -78,6 +78,9 @@ def volumes(
                 of = secrets[source["secret"]["name"]]
                 for item in source["secret"]["items"]:
                     _write(at / item["path"], of[item["key"]], mode, group)
+        elif "secret" in volume:
+            for name, content in secrets[volume["secret"]["secretName"]].items():
+                _write(at / name, content, volume["secret"]["defaultMode"], group)
         else:
             assert "emptyDir" in volume, volume
             _give(at, 0o2777, group)

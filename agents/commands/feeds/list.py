@@ -29,7 +29,7 @@ from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings, SettingsError, load_settings
 from models.crawl.feed import Feed
 from urltree.crawl.decisions.poll.feed_state import FeedState, FeedStateError, FeedStatus
-from urltree.crawl.decisions.poll.source_options import SourceKind
+from urltree.crawl.decisions.poll.source_options import Content, SourceKind
 from urltree.crawl.decisions.timing import DAY, HOUR, MINUTE
 
 NEW = "new"  # status of a feed whose first poll was not answered yet
@@ -40,15 +40,10 @@ _COLUMNS = "{:11}  {:>7}  {:>7}  {:>7}  {:>6}  "  # everything before the addres
 _INDENT = "    "
 _LEAST_WIDTH = 20  # characters for an address on a terminal that is very narrow
 
-
 _KINDS = {SourceKind.SITEMAP: "sitemap", SourceKind.SECTION: "section page"}
-
-# Fields of FeedState that count items and pages which a feed has lost, and how they are reported.
-_LOST = {
-    "is_cut": "too large: only the beginning of the last answer was read",
-    "unread": "{} of the last answer not read: more than the limit",
-    "unlinked": "{} of the last answer without link",
-    "walls": "{} refused as walls",
+_AUTO = {
+    Content.FEED: "the feed has the full text",
+    Content.PAGE: "the feed lacks a part of the text, so pages are fetched",
 }
 
 
@@ -167,7 +162,7 @@ def _row_site(key: bytes) -> str:
 def _count_children(rows: Iterable[bytes | None]) -> Counter[tuple[str, str]]:
     """Return the number of sitemaps that each index names, by site and address of the index."""
     states = (state for row in rows if (state := _state(row)) is not None)
-    parents = ((state.site, getattr(state, "parent", None)) for state in states)
+    parents = ((state.site, state.parent) for state in states)
     return Counter((site, parent) for site, parent in parents if parent is not None)
 
 
@@ -188,7 +183,12 @@ def _as_json(row: FollowedFeed, now: float) -> dict[str, Any]:
             "errors": state.errors,
             "trouble": state.trouble,
             "message": state.message,
-            **{name: getattr(state, name, 0) for name in _LOST},
+            "is_cut": state.is_cut,
+            "unread": state.unread,
+            "unlinked": state.unlinked,
+            "walls": state.walls,
+            "content_decided": state.content_decided,
+            "content_decided_at": _time(state.content_decided_at),
         }
     title = feed.title if state is None else state.title or feed.title
     return fields | {"title": title, "meta": dict(feed.meta)}
@@ -249,10 +249,21 @@ def _details(row: FollowedFeed) -> Iterator[str]:
     if state.errors:
         polls = f"{_number(state.errors, 'poll')} failed"
         yield f"{polls}: {in_words(state.trouble, state.message)}"
-    for name, words in _LOST.items():
-        count = int(getattr(state, name, 0))
-        if count:
-            yield words.format(_number(count, "item" if name.startswith("un") else "page"))
+    yield from _losses(state)
+    if feed.options.content is Content.AUTO and state.content_decided is not None:
+        yield f"content auto: {_AUTO[state.content_decided]}"
+
+
+def _losses(state: FeedState) -> Iterator[str]:
+    """Yield which items and pages the feed has lost, one line each."""
+    if state.is_cut:
+        yield "too large: only the beginning of the last answer was read"
+    if state.unread:
+        yield f"{_number(state.unread, 'item')} of the last answer not read: more than the limit"
+    if state.unlinked:
+        yield f"{_number(state.unlinked, 'item')} of the last answer without link"
+    if state.walls:
+        yield f"{_number(state.walls, 'page')} refused as walls"
 
 
 def span(seconds: float) -> str:

@@ -19,6 +19,7 @@ _WORDS = {
     Trouble.STATUS: "the server answered with an error",
     Trouble.NOT_A_FEED: "there is no feed at the address",
     Trouble.TOO_SLOW: "the answer took too long to read",
+    Trouble.CREDENTIALS: "the file with the credentials is missing or not valid",
 }
 
 

@@ -2,7 +2,7 @@
 
 {{- define "urltree.checks" -}}
 {{- $problems := list -}}
-{{- range list "kafka" "headers" "image" "stages" "autoscaling" "topics" "users" "reset" "pods" "monitoring" -}}
+{{- range list "kafka" "headers" "credentials" "image" "stages" "autoscaling" "topics" "users" "reset" "pods" "monitoring" -}}
 {{- range include (printf "urltree.checks.%s" .) $ | splitList "\n" -}}
 {{- if trim . }}{{ $problems = append $problems (trim .) }}{{ end -}}
 {{- end -}}
@@ -54,6 +54,19 @@ headerKey.formerKey is set, but the chart's own Secret has only one key: set hea
 {{- if and $topics (not (lookup "v1" "Secret" $.Release.Namespace (include "urltree.headers.secret" $))) }}
 this upgrade gives the job its first key for headers, and the running workers send headers without a signature: set settings.unsigned_until to a time after the upgrade, for example {{ now | mustDateModify "+1h" | date "2006-01-02T15:04:05Z07:00" }}
 {{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "urltree.checks.credentials" -}}
+{{- $hasSecret := .Values.credentials.secretName -}}
+{{- range $name, $stage := include "urltree.stages" . | fromJson }}
+{{- $settings := include "urltree.settings.merged" (dict "root" $ "name" $name "stage" $stage) | fromJson }}
+{{- if and $hasSecret $settings.credentials_dir }}
+credentials.secretName and settings.credentials_dir of {{ $name }} are both set: remove settings.credentials_dir, the chart mounts the Secret and sets it
+{{- end }}
+{{- if and $settings.proxy_credentials (not $hasSecret) (not $settings.credentials_dir) }}
+settings.proxy_credentials of {{ $name }} names a key of a Secret: set credentials.secretName to the name of this Secret
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -40,7 +40,7 @@ remain when one worker is lost. */}}
 {{- end -}}
 
 {{- define "urltree.memory.stores" -}}
-{{- $tables := dict "poll" 2 "fetch" 1 "normalize" 1 "extract" 2 -}}
+{{- $tables := dict "poll" 2 "fetch" 3 "normalize" 1 "extract" 2 -}}
 {{- mul (get $tables .name) (include "urltree.memory.partitionsAPod" . | int) -}}
 {{- end -}}
 

@@ -25,7 +25,7 @@
   {{- with $policy.dns.to }}
   to: {{- toYaml . | nindent 4 }}
   {{- end }}
-{{- if has .component (list "poll" "fetch") }}
+{{- if eq .component "fetch" }}
 {{ include "urltree.network.web" . }}
 {{- end }}
 {{- with $policy.extraEgress }}
@@ -33,10 +33,25 @@
 {{- end }}
 {{- end -}}
 
-{{/* The public internet, for `fetch` (pages) and `poll` (feeds). urltree/crawl/web/guard.py refuses the
-same networks that are excluded here. In IPv6, only 2000::/3 is allowed. */}}
+{{/* The port of the setting `proxy`, a URL. */}}
+{{- define "urltree.network.proxyPort" -}}
+{{- $port := regexFind ":[0-9]+/?$" . | trimPrefix ":" | trimSuffix "/" -}}
+{{- default (ternary "443" "80" (hasPrefix "https:" .)) $port -}}
+{{- end -}}
+
+{{/* The web, for `fetch`: the proxy if there is one, and the public internet, unless the proxy gets
+every request. `poll` sends no requests to the web. urltree/crawl/web/guard.py refuses the same networks
+that are excluded here. In IPv6, only 2000::/3 is allowed. */}}
 {{- define "urltree.network.web" -}}
 {{- $settings := include "urltree.settings.merged" (dict "root" .root "stage" (get .root.Values.stages .component)) | fromJson -}}
+{{- with $settings.proxy }}
+- ports: # the proxy
+    - {port: {{ include "urltree.network.proxyPort" . }}, protocol: TCP}
+  {{- with $.root.Values.networkPolicy.web.proxy }}
+  to: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+{{- if or (not $settings.proxy) $settings.no_proxy }}
 - ports: # the web
     {{- range .root.Values.networkPolicy.web.ports }}
     - {port: {{ int . }}, protocol: TCP}
@@ -72,6 +87,7 @@ same networks that are excluded here. In IPv6, only 2000::/3 is allowed. */}}
     {{- range . }}
     - ipBlock: {cidr: {{ . | quote }}}
     {{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 

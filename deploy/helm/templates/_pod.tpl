@@ -55,6 +55,10 @@ capabilities:
 - name: URLTREE_TOPICS_REPLICAS
   value: {{ int . | quote }}
 {{- end }}
+{{- if .root.Values.credentials.secretName }}
+- name: URLTREE_CREDENTIALS_DIR
+  value: /etc/urltree/credentials
+{{- end }}
 {{ include "urltree.kafka.env" (include "urltree.kafka.login" . | fromJson) }}
 {{- end -}}
 
@@ -62,6 +66,12 @@ capabilities:
 {{- define "urltree.pod.secrets" -}}
 {{- include "urltree.kafka.secrets" (include "urltree.kafka.login" . | fromJson) }}
 {{- if ne .component "topics" }}{{ include "urltree.headers.secrets" .root }}{{ end }}
+{{- end -}}
+
+{{/* Only `fetch` reads the credentials of feeds and of the proxy. The other pods have the setting, too,
+because they check that all settings fit together. */}}
+{{- define "urltree.pod.readsCredentials" -}}
+{{- if and (eq .component "fetch") .root.Values.credentials.secretName }}true{{ end -}}
 {{- end -}}
 
 {{- define "urltree.pod.mounts" -}}
@@ -76,6 +86,11 @@ capabilities:
 {{- if include "urltree.pod.secrets" . | trim }}
 - name: secrets
   mountPath: /etc/urltree/secrets
+  readOnly: true
+{{- end }}
+{{- if include "urltree.pod.readsCredentials" . }}
+- name: credentials
+  mountPath: /etc/urltree/credentials # a directory, so that a changed Secret needs no restart
   readOnly: true
 {{- end }}
 {{- end -}}
@@ -93,5 +108,11 @@ capabilities:
   projected:
     defaultMode: 0440
     sources: {{- . | nindent 6 }}
+{{- end }}
+{{- if include "urltree.pod.readsCredentials" . }}
+- name: credentials
+  secret:
+    secretName: {{ .root.Values.credentials.secretName }}
+    defaultMode: 0440
 {{- end }}
 {{- end -}}

@@ -58,6 +58,16 @@ def is_expected_outcome(state: FeedState, outcome: PollOutcome) -> bool:
     return same and outcome.sequence == state.sequence + 1
 
 
+def is_applied_outcome(state: FeedState, outcome: PollOutcome) -> bool:
+    """Return whether an outcome is the one that has led to this state.
+
+    It is read again after a crash. Its new items were sent, because they are sent before the state
+    is stored. Another outcome of the same poll, from a worker that was frozen, may have more items.
+    """
+    same = (state.site, state.feed) == (outcome.site, outcome.feed)
+    return same and (outcome.sequence, outcome.at) == (state.sequence, state.last_poll)
+
+
 def apply_outcome(
     state: FeedState, outcome: PollOutcome, rules: PollRules, now: float | None = None
 ) -> FeedState:
