@@ -218,6 +218,9 @@ class Fetch(Stage):
             message = job.work.message
             place = int(message.partition), int(message.offset)
             return self.fetching.rules.page_of(job.fetch, job.origin, place)
+        if isinstance(job, SmallJob) and job.request.feed_offset is not None:
+            request = job.request
+            return WaitingPage(None, request.feed, request.site, request.feed_offset)
         return NO_PAGE
 
     async def is_mine(self, job: HostJob) -> bool:

@@ -27,12 +27,13 @@ from agents.polling.answers import Answers
 from agents.polling.feed_tables import FeedTables, feed_key
 from agents.polling.service import Polling
 from agents.polling.sitemaps import Sitemaps
-from agents.rules.watcher import RulesWatcher
+from agents.rules.watcher import CHECK_OF_POLL, RulesWatcher
 from agents.settings.job import Settings, require_contact
 from agents.settings.schemes import Schemes
 from agents.stage import Stage
 from models.crawl import feed as feeds
 from models.crawl import poll_outcome as outcomes
+from models.dead_letter import Record
 from urltree.crawl.decisions.feed.address import has_credentials, mask_credentials
 from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.crawl.decisions.poll.content import apply_report
@@ -76,7 +77,9 @@ class Poll(Stage):
             make_table(self.app, "seen_items"),
             settings.seen_days,
         )
-        self.crawl_rules = RulesWatcher(settings, self.fail, self.metrics, self._on_rules)
+        self.crawl_rules = RulesWatcher(
+            settings, self.fail, self.metrics, self._on_rules, check=CHECK_OF_POLL
+        )
         self.polling = Polling(self, self.rows, self._schemes, rules, self.crawl_rules, clock)
         self._sitemaps = Sitemaps(self.rows, self.polling, rules, clock)
         self._answers = Answers(
@@ -96,6 +99,13 @@ class Poll(Stage):
             await self._follow(message, work)
         else:
             await self._apply(message, work)
+
+    def original(self, work: Work) -> Record:
+        """Return the record of a work; of an address with a password, the password is masked."""
+        record = super().original(work)
+        if work.message.topic != self.settings.topic("feeds"):
+            return record
+        return record._replace(key=feeds.mask_key(record.key))
 
     def drop(self, partition: int, domain: str) -> None:
         """Do nothing: memory contains only due times, and the rows contain them, too."""
@@ -184,7 +194,10 @@ class Poll(Stage):
     async def _apply_report(self, key: FeedKey, report: PageReport, work: Work) -> None:
         """Count what the pages of a source have shown, and make dropped pages count as not seen."""
         state, now = self.rows.get(key), self._clock()
-        if state is not None and (report.walls or report.coverage):
-            await self.rows.put(key, apply_report(state, report, now), work)
+        if state is not None:
+            state = apply_report(state, report, now)
+            if report.dropped:  # otherwise an unchanged body would hide the items
+                state = replace(state, etag=None, last_modified=None, body_hash=None)
+            await self.rows.put(key, state, work)
         dropped = {link_key(url): dropped_row(now) for url in report.dropped}
         await self.rows.see(key[0], report.site, dropped, work)

@@ -31,7 +31,7 @@ from agents.kafka.unreadable import UnreadableMessage
 from agents.settings.job import Settings
 from agents.settings.topics_file import declared_topics
 from agents.telemetry.logs import log
-from models.dead_letter import DeadLetter
+from models.dead_letter import DeadLetter, Record
 from models.headers.names import Headers
 from models.headers.signature import SIGNED_TOPICS, SignedRecord
 from urltree.crawl.decisions.host.host_state import HostStateError
@@ -184,12 +184,16 @@ class Stage(ABC):
                 f"more than max_record_bytes ({self.settings.max_record_bytes})",
             )
 
+    def original(self, work: Work) -> Record:
+        """Return the record of a work as its dead letter keeps it."""
+        return original_of(work)
+
     async def dead_letter(self, work: Work, origin: str, reason: Reason, text: str) -> None:
         """Send the original record to the dead-letter topic."""
         message = work.message
         offsets = message.offsets if isinstance(message, UnreadableMessage) else None
         letter = DeadLetter(
-            origin, self.name, reason, text, message.topic, original_of(work), offsets
+            origin, self.name, reason, text, message.topic, self.original(work), offsets
         ).to_record()
         to = self.key(origin)
 

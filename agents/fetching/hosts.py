@@ -83,10 +83,13 @@ class Hosts:
             key = row_key(domain, _id(state.host))
             work.wait_for(await self._table.put(partition, key, state.encode()))
 
-    async def sweep(self, partition: int, domain: str, now: float, work: Work) -> None:
-        """Delete the expired rows of a domain, unless this worker did so recently."""
+    async def sweep(self, partition: int, domain: str, now: float, work: Work) -> bool:
+        """Delete the expired rows of a domain, unless this worker did so recently.
+
+        Return whether the domain was due.
+        """
         if domain in self._swept:
-            return
+            return False
         if len(self._swept) >= _SWEPT:
             self._swept.clear()
         self._swept.add(domain)
@@ -97,6 +100,7 @@ class Hosts:
         ]
         for key in past:
             work.wait_for(await self._table.delete(partition, key))
+        return True
 
     def clear(self) -> None:
         """Remove all states and rules from memory."""

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from agents.kafka.delivery import Work
+from agents.kafka.session.broker_time import BrokerTime
 from models.crawl.fetch import FetchRequest
 from models.crawl.host_request import HostRequest
 from urltree.address.url import normalise
@@ -201,7 +202,13 @@ def host_of(url: str) -> str:
 
 
 class FetchStage(Protocol):
-    """The actions of the stage that the fetching service needs."""
+    """The actions of the stage that the fetching service needs.
+
+    Attributes:
+        broker_time: time of the broker, as the worker's own records show it.
+    """
+
+    broker_time: BrokerTime
 
     def domain_of(self, url: str) -> str:
         """Return the registrable domain of a URL. Raises PageError(bad-url)."""

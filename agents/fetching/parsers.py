@@ -1,8 +1,8 @@
 """Processes that parse feeds, so that a hostile feed ends only its own poll and not the worker.
 
-    poll ──body──▶ free pool ──▶ its one process ──▶ ParsedFeed
-                      ▲               │ too slow, too large, killed, cancelled
-                      └─ a new pool ◀─┘
+    fetch ──body──▶ free pool ──▶ its one process ──▶ ReadSource
+                       ▲               │ too slow, too large, killed, cancelled
+                       └─ a new pool ◀─┘
 
 Each pool has one process: the processes of one pebble pool share a pipe and its lock, and a process
 that is killed while it reads makes both unusable for the others.

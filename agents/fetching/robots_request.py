@@ -149,7 +149,11 @@ class RobotsRequester:
             self._metrics.fetch_troubles.labels(result.trouble).inc()
             if result.trouble is Trouble.REFUSED_ADDRESS:
                 raise page_response.error_for_trouble(result)
-        await client.keep(job, update_after_robots(state, scheme, found, now))
+        if isinstance(result, WebError) and result.trouble is Trouble.TLS:
+            state = client.after(job, result, began, None)  # the other scheme may work
+        else:
+            state = update_after_robots(state, scheme, found, now)
+        await client.keep(job, state)
         reason = Reason.UNREACHABLE if isinstance(result, WebError) else Reason.ROBOTS
         raise TryLaterError(f"robots.txt: {found}", reason)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from time import time
+from time import monotonic, time
 from typing import Any
 
 from agents.fetching.feed_content import coverage_report, feed_page, is_from_feed
@@ -59,6 +59,7 @@ from urltree.crawl.decisions.poll.answer import PageReport, PollAnswer
 from urltree.crawl.decisions.poll.outcome import PollResult
 from urltree.crawl.decisions.poll.source_options import SourceKind
 from urltree.crawl.decisions.response import Trouble, WebError
+from urltree.crawl.decisions.timing import has_clock_moved, may_sweep
 from urltree.crawl.web.client import WebClient
 from urltree.page import Page, PageError, Reason
 
@@ -106,6 +107,7 @@ class Fetching:
         self._waiting = WaitingPages(
             hosts, stage, metrics, settings.park_seconds, self._client.seconds_each, clock
         )
+        self._clocks = clock(), monotonic()
         self._jobs: set[HostJob] = set()
         self._requests: dict[asyncio.Task[None], HostJob] = {}
         self._wake = asyncio.Event()
@@ -145,7 +147,7 @@ class Fetching:
         self._jobs.add(job)
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
         try:
-            await self._hosts.sweep(job.partition, job.domain, self._clock(), job.work)
+            await self._sweep(job)
             await self._queue(job)
         except PartitionLostError:
             return
@@ -190,8 +192,28 @@ class Fetching:
             task.cancel()
         self._requests.clear()
 
+    async def _sweep(self, job: HostJob) -> None:
+        """Delete the expired rows of a job's domain once, while the clock can be trusted."""
+        now = self._clock()
+        if not may_sweep(now, self._stage.broker_time.now()):
+            return
+        if await self._hosts.sweep(job.partition, job.domain, now, job.work):
+            await self._checks.sweep(job)
+
+    async def _check_clock(self) -> None:
+        """Read all states again if the clock was set back: their times are in the future."""
+        before, self._clocks = self._clocks, (self._clock(), monotonic())
+        if not has_clock_moved(before, self._clocks) or self._clocks[0] > before[0]:
+            return
+        log.warning("the clock was set back; reading the states of all hosts again")
+        self._hosts.clear()
+        self._checks.clear()
+        for job in self._waiting.restart():
+            await self._place(job)
+
     async def _run(self) -> None:
         while True:
+            await self._check_clock()
             self._start_requests()
             for job in self._waiting.take_due():
                 await self._place(job)

@@ -160,6 +160,7 @@ class SourceRequester:
             items=found.items,
             children=found.children,
             known=b64encode(found.known.packed).decode() if len(found.known) else None,
+            is_undated=found.is_undated,
         )
         return list(in_parts(answer))
 

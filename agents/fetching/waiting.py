@@ -19,12 +19,14 @@ from agents.fetching.hosts import Hosts
 from agents.fetching.jobs import FetchStage, HostJob, PageJob
 from agents.telemetry.metrics import Metrics
 from urltree.crawl.decisions.host.host_queues import HostQueues
-from urltree.crawl.decisions.host.host_state import HostState
+from urltree.crawl.decisions.host.host_state import BRIEF, HostState
+from urltree.crawl.decisions.timing import DAY, bounded
 from urltree.page import PageError, Reason
 
 T = TypeVar("T")
 
 _LEAST = 1 / 6  # share of park_seconds for which far pages stay even if the worker is full
+_LONGEST = 7 * DAY  # longest wait of a page for its own sake; Retry-After counts that far
 _SLACK = 1.5  # multiple of park_seconds; the pages of a queue with a longer wait are placed again
 
 
@@ -135,7 +137,8 @@ class WaitingPages:
                 f"host {host} has failed for hours, the last time with: {state.trouble}",
             )
         expected = self.queues.expected(host, now, self._seconds_each(job))
-        own = max(fetch.not_before, self._rests_until(state, job.scheme))
+        not_before = bounded(fetch.not_before, now, _LONGEST) or 0.0
+        own = max(not_before, self._rests_until(state, job.scheme))
         ready_at = max(own, state.next_request_at, expected)
         if ready_at - now > (self._seconds / 2 if job.is_parked else self._seconds):
             await self._put_off(job, ready_at, now)
@@ -168,6 +171,13 @@ class WaitingPages:
     def next_at(self) -> float | None:
         """Return the time at which the next parked page must be taken out, or None."""
         return self._parked.next_at()
+
+    def restart(self) -> list[HostJob]:
+        """Remove and return all jobs, because the clock was set back. The caller places them again.
+
+        A pause that is not stored ends within seconds (`Hosts`).
+        """
+        return [*self.queues.restart(self._clock() + BRIEF), *self._parked.empty()]
 
     def clear(self) -> None:
         """Remove all pages."""

@@ -40,8 +40,18 @@ async def committed_offsets(settings: Settings, stage: str, topic: str) -> dict[
         NoKafkaError: No broker can be reached.
     """
     group, name = settings.topic(f"urltree-{stage}"), settings.topic(topic)
-    offsets = await _ask(settings, lambda client: client.list_consumer_group_offsets(group))
-    return {at.partition: found.offset for at, found in offsets.items() if at.topic == name}
+
+    async def offsets(client: Admin) -> dict[TopicPartition, OffsetAndMetadata]:
+        # Ask for this topic alone: the caller needs no right to the stage's other topics.
+        (described,) = await client.describe_topics([name])
+        places = [TopicPartition(name, one["partition"]) for one in described["partitions"]]
+        found: dict[TopicPartition, OffsetAndMetadata] = await client.list_consumer_group_offsets(
+            group, partitions=places
+        )
+        return found
+
+    answer = await _ask(settings, offsets)
+    return {at.partition: found.offset for at, found in answer.items() if found.offset >= 0}
 
 
 async def count_workers(settings: Settings, stage: str) -> int:

@@ -204,7 +204,10 @@ class Answers:
             known = self._rows.known(key[0], state)
             items = tuple(item for item in items if item.link not in known)
         decision = decide_items(items, state, self._rows.lookup(key[0], state.site), at, rules)
-        return replace(decision, state=replace(decision.state, learned=learned))
+        after = replace(decision.state, learned=learned)
+        if answer.is_undated and not state.was_read:
+            after = replace(after, seen_before=None)  # an old date does not make a page old
+        return replace(decision, state=after)
 
     def _join(
         self, key: FeedKey, answer: PollAnswer, items: tuple[PolledItem, ...]

@@ -97,8 +97,9 @@ class FeedTables:
         self, partition: int, state: FeedState, known: KnownAddresses, work: Work
     ) -> None:
         """Store the pages of a sitemap that count as seen since its first poll."""
-        # A row of an item is shorter. Padding with a digest of zeros keeps the two apart.
-        packed = known.packed.ljust(_LEAST_KNOWN, b"\0")
+        # A row of an item is shorter. Digests of zeros before the others keep the two apart, and
+        # keep the digests in ascending order.
+        packed = known.packed.rjust(_LEAST_KNOWN, b"\0")
         work.wait_for(await self._seen.put(partition, _known_key(state), packed), len(packed))
 
     def lookup(self, partition: int, site: str) -> Lookup:

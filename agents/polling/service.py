@@ -271,6 +271,7 @@ def request_for(state: FeedState, now: float) -> HostRequest:
         site=state.site,
         feed=state.feed,
         sequence=state.sequence + 1,
+        feed_offset=state.offset,
         kind=options.kind,
         etag=state.etag if sent else None,
         last_modified=state.last_modified if sent else None,

@@ -70,8 +70,8 @@ class Settings(FeedSettings, HeaderSettings, KafkaSettings, BaseSettings):
     )
     accept_producer_times: bool = Field(
         default=False,
-        description="Whether raw-html and feeds may keep the record times of producers, for a "
-        "Kafka that does not allow message.timestamp.type=LogAppendTime. Kafka then deletes a page "
+        description="Whether topics may keep the record times of producers, for a Kafka that "
+        "does not allow message.timestamp.type=LogAppendTime. Kafka then deletes a page "
         "with an old record time before it is read, and no command can find the loss.",
     )
     data_dir: Path = Field(

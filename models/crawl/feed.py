@@ -23,6 +23,7 @@ from models.record import (
     read_versioned,
     write_fields,
 )
+from urltree.crawl.decisions.feed.address import mask_credentials
 from urltree.crawl.decisions.poll.source_options import Content, SourceKind, SourceOptions
 from urltree.page import MAX_META_BYTES
 
@@ -116,8 +117,16 @@ def split_key(key: bytes | None) -> tuple[str, str]:
     except ValueError:
         site = url = ""
     if not site or not url:
-        raise malformed(f"key: should be SITE URL, is {(key or b'')[:200]!r}")
+        raise malformed(f"key: should be SITE URL, is {(mask_key(key) or b'')[:200]!r}")
     return site, url
+
+
+def mask_key(key: bytes | None) -> bytes | None:
+    """Return a key with `***` in place of the user name and password of its URL."""
+    if key is None or b"@" not in key:
+        return key
+    site, space, url = key.decode(errors="replace").partition(" ")
+    return f"{mask_credentials(site)}{space}{mask_credentials(url)}".encode()
 
 
 def decode(key: bytes | None, value: bytes) -> Feed:

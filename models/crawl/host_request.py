@@ -38,6 +38,8 @@ class HostRequest:
             longer than `expires` is dropped without an answer, because it was made again by then.
         expires: seconds after which the request is dropped.
         site, feed, sequence: key of the source and number of the poll, for the answer.
+        feed_offset: offset of the record of `feeds` that added the source; None in records of
+            earlier releases. A removal of the source covers it.
         kind: kind of the source.
         etag, last_modified: validators of the source; without any the request is unconditional.
         body_hash: hash of the last body that was parsed; an equal body is not parsed again.
@@ -62,6 +64,7 @@ class HostRequest:
     site: str | None = None
     feed: str | None = None
     sequence: Count = 0
+    feed_offset: Count | None = None
     kind: SourceKind = SourceKind.FEED
     etag: str | None = None
     last_modified: str | None = None

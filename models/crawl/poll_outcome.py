@@ -31,7 +31,7 @@ ANSWER_SCHEMA = 2
 _HASH_BYTES = 16
 _OUTCOME = tuple(field.name for field in fields_of(PollOutcome) if field.name != "items")
 _ITEM = tuple(field.name for field in fields_of(FeedItem) if field.name != "former_hash")
-_ANSWER = ("part", "is_last", "postponed_until", "host_ready_at", "known")
+_ANSWER = ("part", "is_last", "postponed_until", "host_ready_at", "known", "is_undated")
 _REPORT = tuple(field.name for field in fields_of(PageReport))
 
 

@@ -90,6 +90,7 @@ REQUESTS = topic(
             "site": field("Registrable domain of the source."),
             "feed": field(_FEED_ADDRESS),
             "sequence": field("Number of the poll."),
+            "feed_offset": field("Offset of the record of feeds that added the source."),
             "kind": field("Kind of the source."),
             "etag": field("Value for the header If-None-Match."),
             "last_modified": field("Value for the header If-Modified-Since."),
@@ -255,6 +256,10 @@ POLL_OUTCOMES = topic(
                 "Digests of the pages of a sitemap that count as seen since its first poll, "
                 "base64.",
                 type="string",
+            ),
+            "is_undated": field(
+                "Whether the dates of a sitemap say nothing about which of its pages are new.",
+                type="boolean",
             ),
             "unread": field("Number of items that were not read, because there were too many."),
             "unlinked": field("Number of items without a usable link."),

@@ -16,13 +16,19 @@ from agents.settings.job import Settings
 
 @dataclass
 class Clock:
-    """Clock that returns seconds since 1970 and advances by itself; a test can set it ahead."""
+    """Clock that returns seconds since 1970 and advances by itself; a test can set it ahead.
+
+    Attributes:
+        ahead: seconds that have passed in the test alone.
+        wrong: seconds by which the clock is wrong, although no time has passed.
+    """
 
     ahead: float = 0.0
+    wrong: float = 0.0
 
     def __call__(self) -> float:
         """Return the time in seconds since 1970."""
-        return time.time() + self.ahead
+        return time.time() + self.ahead + self.wrong
 
 
 @dataclass

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from time import monotonic
 from typing import Any
 
+import pytest
 from faust.types.tuples import Message
 
 from agents.fetch import Fetch
 from agents.kafka.client import producer
 from agents.kafka.delivery import Work
 from agents.kafka.partitions import route_key
+from agents.kafka.session.broker_time import BrokerTime
 from agents.poll import Poll
+from agents.polling import service
 from agents.polling.feed_tables import feed_key
 from agents.settings.job import Settings
 from models.crawl import fetch as fetches
 from models.crawl.feed import Feed
-from tests.agents.feed_server import FeedServer, reaching
+from tests.agents.feed_server import Clock, FeedServer, reaching
 from tests.agents.records import PARTITIONS, ReadAll
 from tests.agents.workers import started, until
 from urltree.crawl.decisions.poll.feed_state import FeedState
@@ -76,9 +80,7 @@ class FetchWithoutPages(Fetch):
 
 
 @asynccontextmanager
-async def polling(
-    job: Settings, server: FeedServer, clock: Callable[[], float]
-) -> AsyncIterator[Any]:
+async def polling(job: Settings, server: FeedServer, clock: Clock) -> AsyncIterator[Any]:
     """Run a worker of `poll` and one of `fetch` with this clock; yield that of `poll`.
 
     The requests reach the test's server.
@@ -89,12 +91,28 @@ async def polling(
 
 @asynccontextmanager
 async def polling_and_fetching(
-    job: Settings, server: FeedServer, clock: Callable[[], float]
+    job: Settings, server: FeedServer, clock: Clock
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Run the same workers as `polling`, and yield both."""
     makes = partial(Poll, clock=clock), partial(FetchWithoutPages, clock=clock)
-    async with started(reaching(job, server), *makes) as [poll, fetch]:
-        yield poll, fetch
+    with passing(clock):
+        async with started(reaching(job, server), *makes) as [poll, fetch]:
+            yield poll, fetch
+
+
+@contextmanager
+def passing(clock: Clock) -> Iterator[None]:
+    """Let the time that a test sets ahead pass for `poll` and Kafka, too, which compare clocks."""
+    now = BrokerTime.now
+
+    def ahead(self: BrokerTime) -> float | None:
+        found = now(self)
+        return None if found is None else found + clock.ahead
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BrokerTime, "now", ahead)
+        patch.setattr(service, "monotonic", lambda: monotonic() + clock.ahead)
+        yield
 
 
 def titles(read_all: ReadAll) -> list[str | None]:

@@ -31,6 +31,9 @@ class FakeStage:
     sent: list[FetchRequest] = field(default_factory=list)
     full: bool = False
 
+    def page_of(self, _job: object) -> None:
+        """Return nothing that rules could compare."""
+
     async def send_again(self, job: PageJob, fetch: FetchRequest, domain: str) -> None:  # noqa: ARG002
         """Record a page that was sent again."""
         self.sent.append(fetch)

@@ -169,7 +169,9 @@ def test_a_page_that_was_not_fetched_is_asked_for_anew(
     """
     wanted = FetchRequest(url=URL, title="T", meta={"k": "v"})
     sent_on = replace(wanted, redirects=("http://other.net/",))
-    tried = replace(sent_on, attempt=6, not_before=1e9, trouble="timeout")
+    tried = replace(
+        sent_on, attempt=6, refusals=3, not_before=1e9, held_since=1e9, trouble="timeout"
+    )
     first = (ORIGIN, f"{prefix}fetches/0/7".encode())
     publish(refused(prefix, "fetches", Record(b"other.net", fetch.encode(tried), (first,))))
     for domain, exit_code in (("example.org", 1), ("other.net", 0)):

@@ -107,7 +107,8 @@ def test_an_address_without_feed_stops_no_other(run: Run, read_all: ReadAll) -> 
     addresses = ("http://none.example/", "http://example.org/404", "http://example.org/feed")
     done = run("feeds", "add", *addresses, "--title", "Mine")
     assert done.exit_code == 1
-    assert "http://none.example/: there is no feed at the address: this is not" in done.stderr
+    none = "http://none.example/: there is no feed at the address: this page names no feed"
+    assert none in done.stderr
     assert "/404: the server answered with an error: HTTP status 404" in done.stderr
     (record,) = read_all("feeds")
     assert decode(record.key, record.value) == Feed(

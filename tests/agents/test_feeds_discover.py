@@ -180,7 +180,7 @@ def test_a_kind_can_be_forced() -> None:
     pages = Pages({f"{SITE}/": naming("/feed") + PAGE, URL: RSS, f"{SITE}/s.xml": SITEMAP})
     section = look(pages, kind=SourceKind.SECTION)
     assert section == DiscoveredFeeds((FeedCandidate(f"{SITE}/"),), kind=SourceKind.SECTION)
-    assert look(pages, kind=SourceKind.FEED).feeds == (FeedCandidate(URL, "News <b>"),)
+    assert look(pages, kind=SourceKind.FEED).feeds == (FeedCandidate(URL, "News"),)
     assert look(pages, f"{SITE}/s.xml", kind=SourceKind.SITEMAP).kind is SourceKind.SITEMAP
 
 

@@ -82,7 +82,7 @@ def test_a_slow_host_holds_up_itself_alone(
 
     async def slow(request: web.Request) -> web.StreamResponse:
         await until(lambda: len(pages.at["quick.example"]) > 20)  # including robots.txt
-        return await html(story(request.host, "slow"))(request)
+        return await html(story(request.host + request.path, "slow"))(request)
 
     for number in range(3):
         pages.put(f"slow.example/{number}", slow)

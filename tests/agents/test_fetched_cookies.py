@@ -22,7 +22,7 @@ from urltree.crawl.decisions.timing import HOUR
 
 pytestmark = pytest.mark.kafka
 
-SECRET = "c00kie-7b1f"
+COOKIE = "c00kie-7b1f"
 STORY = story("news.example/a", "The article")
 
 
@@ -36,12 +36,12 @@ def gate(pages: Web, body: str = STORY) -> None:
     """Prepare an article that is shown only with the cookie that another page sets."""
 
     async def article(request: web.Request) -> web.StreamResponse:
-        if SECRET in request.headers.get("Cookie", ""):
+        if COOKIE in request.headers.get("Cookie", ""):
             return await html(body)(request)
         return await redirect("/consent", 302)(request)
 
     pages.put("news.example/a", article)
-    agreed = html("", 302, Location="/a", Set_Cookie=f"agreed={SECRET}; Path=/")
+    agreed = html("", 302, Location="/a", Set_Cookie=f"agreed={COOKIE}; Path=/")
     pages.put("news.example/consent", agreed)
 
 
@@ -73,7 +73,7 @@ def test_a_chain_may_set_a_cookie_and_come_back_once(
     assert pages.times("news.example/a") == 2
     found = asyncio.run(all_bytes(job))
     assert b"The article" in found[job.topic("raw-html")]
-    assert not [topic for topic, data in found.items() if SECRET.encode() in data]
+    assert not [topic for topic, data in found.items() if COOKIE.encode() in data]
 
 
 def test_a_loop_is_a_loop_unless_a_cookie_was_set_since(

@@ -41,7 +41,7 @@ from tests.agents.followed import (
     state_of,
     titles,
 )
-from tests.agents.pages_server import Answer, Web, html, redirect, serving, slowly
+from tests.agents.pages_server import Answer, Web, html, redirect, serving, slowly, story
 from tests.agents.records import PARTITIONS, ReadAll, Sent
 from tests.agents.workers import has_partitions, idle, run, started, until
 from urltree.crawl.decisions.feed.item import FeedItem
@@ -95,7 +95,7 @@ def test_a_feed_goes_before_the_waiting_pages_of_its_host(job: Settings, read_al
 
     async def held(request: web.Request) -> web.StreamResponse:
         await is_queued.wait()
-        return await html("<p>0")(request)
+        return await html(story(f"{HOST}/0", "0"))(request)
 
     pages.put(f"{HOST}/0", held)
     pages.put(f"{HOST}/rss", feed("a"))
@@ -128,7 +128,7 @@ def test_feeds_and_pages_of_a_host_share_its_pause(job: Settings, read_all: Read
     pages = Web()
     pages.put(f"{HOST}/robots.txt", slowly(0.1, html("", 404)))
     for number in range(3):
-        pages.put(f"{HOST}/{number}", slowly(0.1, html(f"<p>{number}")))
+        pages.put(f"{HOST}/{number}", slowly(0.1, html(story(f"{HOST}/{number}", "x"))))
         pages.put(f"{HOST}/rss{number}", slowly(0.1, feed("a")))
 
     async def through() -> None:
@@ -157,7 +157,9 @@ def test_a_page_with_429_makes_the_feeds_of_its_host_wait(job: Settings) -> None
     The feed is asked for again when the host may be asked, although nobody told it a new time.
     """
     pages, clock = Web(), Clock()
-    pages.put(f"{HOST}/a", html("", 429, Retry_After="7200"), html("<p>Now it is there"))
+    pages.put(
+        f"{HOST}/a", html("", 429, Retry_After="7200"), html(story(f"{HOST}/a", "Now it is there"))
+    )
     pages.put(f"{HOST}/rss", feed("b"))
 
     async def through() -> None:

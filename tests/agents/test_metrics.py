@@ -22,7 +22,7 @@ from models import document as documents
 from models.dead_letter import DeadLetter, Record
 from models.headers.names import ARRIVED
 from tests.agents.fetched import quick, reaching, wanted
-from tests.agents.pages_server import Web, html, serving
+from tests.agents.pages_server import Web, html, serving, story
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from tests.agents.test_pipeline import page, raw
 from tests.agents.workers import BOTH, idle, is_ready, started, until, work
@@ -158,7 +158,7 @@ def test_hosts_that_nobody_asks_yet_are_overdue(
 
     async def held(request: web.Request) -> web.StreamResponse:
         await is_seen.wait()
-        return await html("<p>text")(request)
+        return await html(story("news.example/text", "text"))(request)
 
     for host in ("a.example", "b.example"):
         pages.put(f"{host}/1", held)

@@ -19,6 +19,7 @@ from tests.agents.followed import (
     HOST,
     FetchWithoutPages,
     follow,
+    passing,
     polled,
     polling_and_fetching,
     publish,
@@ -70,6 +71,10 @@ def test_feeds_are_shared_and_taken_over(job: Settings, read_all: ReadAll) -> No
     make = partial(Poll, clock=clock)
 
     async def scenario() -> None:
+        with passing(clock):
+            await scene()
+
+    async def scene() -> None:
         async with serving() as server:
             first = reaching(job, server)
             second = first.model_copy(update={"data_dir": job.data_dir / "second"})

@@ -31,7 +31,7 @@ from models.headers.names import ARRIVED, COMMAND, FETCHED_FOR, ORIGIN, REKEYED,
 from models.headers.signature import Flaw, HeaderKeys
 from tests.agents.fetched import NEWS, fetch, quick, wanted
 from tests.agents.learned import records, send
-from tests.agents.pages_server import Web, html
+from tests.agents.pages_server import Web, html, story
 from tests.agents.records import PARTITIONS, Publish, ReadAll, Run, Sent
 from tests.agents.test_pipeline import page, raw
 from tests.agents.test_state import file_of, moved, put
@@ -180,7 +180,7 @@ def test_a_fetched_page_names_its_request(
     A forged answer to a request does not.
     """
     pages = Web()
-    pages.put("news.example/a", html("<p>A"))
+    pages.put("news.example/a", html(story("news.example/a", "A")))
     (origin,) = publish(wanted(f"{NEWS}/a"))
     fetch(job, pages)
     (record,) = read_all("raw-html")

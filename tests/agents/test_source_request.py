@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -65,6 +65,18 @@ class Web:
         return Response(url, status, named, body if wanted else b"", 0.5)
 
 
+class OpenGate:
+    """Fake gate that lets every request through."""
+
+    async def admit(self, is_ours: Callable[[], Awaitable[bool]]) -> bool:
+        """Return whether the record is ours."""
+        return await is_ours()
+
+    async def send(self, _url: str, _page: object, request: Callable[[], Awaitable[Any]]) -> Any:
+        """Send the request."""
+        return await request()
+
+
 class Parser:
     """Fake parser that counts its calls; it finds one item in any body but `a page`."""
 
@@ -96,7 +108,8 @@ class Asked:
         self.states = Hosts(cast("Any", FakeTable()))
         stage, metrics = cast("Any", FakeStage()), Metrics()
         web = cast("Any", self.web)
-        client = HostClient(SETTINGS, web, self.states, stage, metrics, lambda: now)
+        gate = cast("Any", OpenGate())
+        client = HostClient(SETTINGS, web, gate, self.states, stage, metrics, lambda: now)
         self._requester = SourceRequester(client, cast("Any", self.parser), SETTINGS)
         self.answers = asyncio.run(self._follow())
 

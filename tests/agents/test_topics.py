@@ -259,9 +259,12 @@ def test_record_times_of_producers_can_be_accepted(settings: Settings, tmp_path:
     with capture_logs() as lines:
         assert asyncio.run(check_topics(accepting)) == []
     assert [line["topics"] for line in lines] == [
-        [settings.topic(n) for n in ("feeds", "raw-html")]
+        [
+            settings.topic(name)
+            for name in ("feeds", "rules", "requests", "poll-outcomes", "fetches", "raw-html")
+        ]
     ]
-    assert len(asyncio.run(check_topics(settings))) == 2
+    assert len(asyncio.run(check_topics(settings))) == 6
 
 
 @pytest.mark.kafka

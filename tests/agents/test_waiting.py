@@ -16,7 +16,8 @@ from agents.stage import OURS
 from agents.telemetry.metrics import Metrics
 from models.crawl.fetch import FetchRequest
 from tests.agents.requesting import FakeStage, FakeTable, FakeWork
-from urltree.crawl.decisions.host.host_state import HOUR, HostState
+from urltree.crawl.decisions.host.host_state import HostState
+from urltree.crawl.decisions.timing import HOUR
 from urltree.page import PageError, Reason
 
 PARK = 60.0
@@ -218,3 +219,24 @@ def test_a_damaged_row_of_a_host_ends_the_worker() -> None:
     """A damaged row of a host raises an error that ends the worker without a commit."""
     with pytest.raises(OURS, match="table host_state"):
         Hosts(cast("Any", DamagedTable())).get(3, "news.example", "news.example")
+
+
+def test_a_wrong_clock_parks_no_page_for_long() -> None:
+    """A time that no rule allows does not count, and a clock that is set back restarts all waits.
+
+    Retry-After counts up to seven days.
+    """
+
+    async def scenario() -> None:
+        waiting = Waiting()
+        await waiting.add(not_before=waiting.now + 8 * 24 * HOUR)
+        assert waiting.places.queues.waiting("news.example") == 1
+        await waiting.add(not_before=waiting.now + PARK / 2)
+        assert waiting.places.queues.waiting("news.example") == 1
+        waiting.places.queues.pause_until("news.example", 1e9)
+        (queued, parked) = waiting.places.restart()
+        assert (queued.target, parked.target) == ("http://news.example/0",) * 2
+        assert waiting.places.queues.expected("news.example", waiting.now, 1.0) < waiting.now + 10
+        assert waiting.places.next_at() is None
+
+    run(scenario())

@@ -110,11 +110,11 @@ def test_syndicated_pieces_have_one_text_and_two_addresses() -> None:
 def test_bad_addresses_are_bad(pages: list[Page]) -> None:
     """Each site has a missing page, one that robots.txt forbids, an empty page and a PDF.
 
-    Without robots.txt, a request for the forbidden page would get 404.
+    Without robots.txt, a request for the forbidden page would get 410.
     """
     bad = [page for page in pages if not _gold(page)]
     kinds = Counter((page.status, page.content_type == "application/pdf") for page in bad)
-    assert kinds == {(404, False): 10, (200, False): 5, (200, True): 5}
+    assert kinds == {(410, False): 10, (200, False): 5, (200, True): 5}
     assert sum(page.status == 200 and page.html == b"" for page in bad) == 5
 
 

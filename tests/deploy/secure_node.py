@@ -50,6 +50,7 @@ def _secrets(kafka: SecureKafka) -> Secrets:
     """Return the Secrets that the rendered pods refer to."""
     return {
         "kafka-ca": {"ca.crt": kafka.ca_file.read_bytes()},
+        "urltree-credentials": {"members": b"user:password"},
         "urltree-kafka": {"sasl": kafka.password_file.read_bytes()},
         "urltree-tls": {
             "tls.crt": kafka.cert_file.read_bytes(),

@@ -7,18 +7,9 @@ from typing import Any
 
 import orjson
 
-from models import (
-    clean_text,
-    command,
-    dead_letter,
-    duplicate,
-    feed,
-    fetch,
-    host_request,
-    poll_outcome,
-    unchanged,
-)
+from models import clean_text, command, dead_letter, duplicate
 from models import document as documents
+from models.crawl import feed, fetch, host_request, poll_outcome, unchanged
 from models.dead_letter import DeadLetter
 from models.headers.names import ORIGIN as ORIGIN_HEADER
 from models.headers.names import header

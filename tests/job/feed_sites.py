@@ -1,6 +1,7 @@
 """Web sites on loopback whose feeds grow while a test runs, and which record every request.
 
     site0.example …   three feeds each: RSS, Atom, JSON; a story's page, or a redirect, or a 404
+                      optionally a sitemap, an index of sitemaps and a section page, too
     far0.example …    pages to which some stories redirect
 
 All sites share one port, to which the setting `connect_to` leads the workers. The contact in the
@@ -16,7 +17,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 from random import Random
@@ -28,10 +29,17 @@ from aiohttp import web
 from models.crawl.feed import Feed
 from tests.job.feed_formats import FORMATS, Story
 from tests.job.pages import Site, sentence
+from urltree.crawl.decisions.poll.source_options import SourceKind, SourceOptions
 
 FAR = 10  # number of sites that only get redirected requests
 LATENCY = (0.005, 0.03)  # shortest and longest time until a response, in seconds
 
+OTHERS = {
+    "news.xml": SourceKind.SITEMAP,
+    "index.xml": SourceKind.SITEMAP,  # of child0.xml and child1.xml
+    "section.html": SourceKind.SECTION,
+}
+_XML = "application/xml"
 _AGENT = re.compile(r"\(\+(.*)\)")
 
 
@@ -41,7 +49,7 @@ class Kind(StrEnum):
     PAGE = "page"
     MOVED_FAR = "moved-far"  # redirected to another domain
     MOVED_NEAR = "moved-near"  # redirected to another host of the same domain
-    MISSING = "missing"  # status 404
+    MISSING = "missing"  # status 410: a page with 404 is asked for again for hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,7 @@ class FeedSites:
     Args:
         number: number of sites with feeds.
         seed: seed of the random stories.
+        all_kinds: whether the sites have sitemaps and section pages, too.
 
     Attributes:
         feeds: all feeds of the sites.
@@ -75,20 +84,34 @@ class FeedSites:
         asked: all requests that were answered, in the order of the responses.
     """
 
-    def __init__(self, number: int, seed: int = 1) -> None:
+    def __init__(self, number: int, seed: int = 1, *, all_kinds: bool = False) -> None:
         self.feeds = [
             Feed(site=f"site{n}.example", url=f"http://www.site{n}.example/feeds/{name}")
             for n in range(number)
             for name in FORMATS
         ]
+        if all_kinds:
+            self.feeds += [
+                Feed(
+                    site=f"site{n}.example",
+                    url=f"http://www.site{n}.example/feeds/{name}",
+                    options=SourceOptions(kind=kind),
+                )
+                for n in range(number)
+                for name, kind in OTHERS.items()
+            ]
         self.stories: dict[Story, Kind] = {}
         self.asked: list[Asked] = []
+        self._since = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
         self._random = Random(seed)
         self._listed: dict[str, list[Story]] = defaultdict(list)  # by URL of the feed
         self._kinds: dict[str, tuple[Story, Kind]] = {}  # by link of the story
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self.port = 0
+        for feed in self.feeds:  # a section page needs a list from which its structure is learned
+            for _ in range(5 if feed.options.kind is SourceKind.SECTION else 0):
+                self._publish(feed, Kind.PAGE)
 
     def settings(self) -> dict[str, object]:
         """Return settings that connect workers to these sites only, with long timeouts."""
@@ -128,14 +151,21 @@ class FeedSites:
         for _ in range(number):
             feed = self._random.choice(self.feeds)
             kind = self._random.choices(list(Kind), (86, 5, 5, 4))[0]
-            story = self._story(len(self.stories), feed.site, kind)
-            self.stories[story] = kind
-            self._kinds[story.link] = story, kind
-            feeds = {feed.url}
-            if self._random.random() < 0.1:
-                feeds.add(self._random.choice(self.feeds).url)
-            for url in feeds:
-                self._listed[url].append(story)
+            is_feed = feed.options.kind is SourceKind.FEED
+            if kind is Kind.MOVED_NEAR and not is_feed:
+                kind = Kind.PAGE  # a sitemap may name only pages of its own host
+            story = self._publish(feed, kind)
+            if is_feed and self._random.random() < 0.1:
+                other = self._random.choice(self.feeds)
+                if other.options.kind is SourceKind.FEED and other != feed:
+                    self._listed[other.url].append(story)
+
+    def _publish(self, feed: Feed, kind: Kind) -> Story:
+        story = self._story(len(self.stories), feed.site, kind)
+        self.stories[story] = kind
+        self._kinds[story.link] = story, kind
+        self._listed[feed.url].append(story)
+        return story
 
     def page_of(self, story: Story) -> str | None:
         """Return the final URL of a story's page, or None if it has no page."""
@@ -144,6 +174,22 @@ class FeedSites:
     def listed(self) -> Counter[str]:
         """Return the number of feeds that list each link."""
         return Counter(story.link for stories in self._listed.values() for story in stories)
+
+    def _source(self, url: str, headers: Mapping[str, str]) -> web.Response:
+        folder, _, name = url.rpartition("/")
+        index = self._listed[f"{folder}/index.xml"]
+        stories = list(self._listed[url])
+        match name:
+            case "index.xml":
+                return web.Response(text=_index(url, stories, self._since), content_type=_XML)
+            case "child0.xml" | "child1.xml":
+                text = _sitemap(index[int(name[5]) :: 2])
+                return web.Response(text=text, content_type=_XML)
+            case "news.xml":
+                return web.Response(text=_news_sitemap(stories), content_type=_XML)
+            case "section.html":
+                return web.Response(text=_section(stories), content_type="text/html")
+        return _feed(url, stories, headers)
 
     def _story(self, number: int, site: str, kind: Kind) -> Story:
         host = f"go.{site}" if kind is Kind.MOVED_NEAR else f"www.{site}"
@@ -177,18 +223,58 @@ class FeedSites:
     def _response(self, host: str, path: str, headers: Mapping[str, str]) -> web.Response:
         url = f"http://{host}{path}"
         if path.startswith("/feeds/"):
-            return _feed(url, list(self._listed[url]), headers)
+            return self._source(url, headers)
         if url in self._kinds:
             story, kind = self._kinds[url]
             page = _place(story, kind)
             if page is None:
-                return web.Response(status=404)
+                return web.Response(status=410)
             if page != url:
                 return web.Response(status=302, headers={"Location": page})
             return _page(host, story)
         if host.startswith("pages.") and path.removeprefix("/").isdigit():
             return _page(host, list(self.stories)[int(path.removeprefix("/"))])
         return web.Response(status=404)
+
+
+_SITEMAPS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+_NEWS = 'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
+
+
+def _index(url: str, stories: Sequence[Story], since: datetime) -> str:
+    """Return an index of two sitemaps; the date of each is another one after each new story."""
+    rows = "".join(
+        f"<sitemap><loc>{url.replace('index', f'child{child}')}</loc><lastmod>"
+        f"{(since + timedelta(seconds=len(stories[child::2]))).isoformat()}</lastmod></sitemap>"
+        for child in (0, 1)
+    )
+    return f"<sitemapindex {_SITEMAPS}>{rows}</sitemapindex>"
+
+
+def _sitemap(stories: Sequence[Story]) -> str:
+    rows = "".join(
+        f"<url><loc>{story.link}</loc><lastmod>{story.published.isoformat()}</lastmod></url>"
+        for story in stories
+    )
+    return f"<urlset {_SITEMAPS}>{rows}</urlset>"
+
+
+def _news_sitemap(stories: Sequence[Story]) -> str:
+    rows = "".join(
+        f"<url><loc>{story.link}</loc><news:news><news:publication_date>"
+        f"{story.published.isoformat()}</news:publication_date>"
+        f"<news:title>{story.title}</news:title></news:news></url>"
+        for story in stories
+    )
+    return f"<urlset {_SITEMAPS} {_NEWS}>{rows}</urlset>"
+
+
+def _section(stories: Sequence[Story]) -> str:
+    rows = "".join(
+        f'<div class="teaser"><h2><a href="{story.link}">{story.title}</a></h2></div>'
+        for story in reversed(stories)
+    )
+    return f"<html><body><main>{rows}</main></body></html>"
 
 
 def _place(story: Story, kind: Kind) -> str | None:
@@ -216,4 +302,6 @@ def _feed(url: str, stories: Sequence[Story], headers: Mapping[str, str]) -> web
 def _page(host: str, story: Story) -> web.Response:
     random = Random(story.number)
     html = Site(host, []).html("news", story.number, story.title, random)
-    return web.Response(text=html, content_type="text/html")
+    # `fetch` holds a page with fewer than 100 words, because it may be a wall.
+    long = html.replace("</div><aside>", f"<p>{sentence(random, 100)}</p></div><aside>")
+    return web.Response(text=long, content_type="text/html")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from aiohttp import web
 
-from tests.agents.pages_server import HTML, Answer, Web, html, serving
+from tests.agents.pages_server import HTML, Answer, Web, html, serving, story
 from tests.job.feed_formats import rss
 
 EACH = 8  # number of sites for each way of holding back a response
@@ -45,7 +45,7 @@ class HeldWeb(Web):
         for host in (url.split("/")[2] for url in PAGES):
             is_begun, robots = host.startswith("body"), f"{host}/robots.txt"
             self.put(robots, self._later("") if host.startswith("robots") else html("", 404))
-            self.put(f"{host}/page", self._later("<p>Released.", is_begun=is_begun))
+            self.put(f"{host}/page", self._later(story(host, "Released."), is_begun=is_begun))
         for url in FEEDS:
             address = url.removeprefix("http://")
             feed = self._later(rss(url, []), is_begun=address.startswith("body"))

@@ -103,7 +103,7 @@ def publish_pages(job: Job, urls: Mapping[str, int]) -> float:
     now = time.time()
     job.publish(
         (
-            _sent(url, fetches.encode(FetchRequest(url=url, title=url, attempt=attempt)))
+            _sent(url, fetches.encode(FetchRequest(url=url, attempt=attempt)))
             for url, attempt in urls.items()
         ),
         "fetches",

@@ -66,8 +66,8 @@ _FEED_TROUBLE = {
     **dict.fromkeys((*_FINAL["redirect"], "redirect-empty"), "redirect"),
     **dict.fromkeys(_FINAL["refused-address"], "refused-address"),
     **dict.fromkeys(("feed", "moved", "moved-and-back", "feed-wrong-charset"), "None"),
-    "bomb": "too-large",
-    "endless": "too-large or timeout",
+    "bomb": "not-a-feed",  # the first 10 MB are read
+    "endless": "not-a-feed or timeout",
 }
 _POLLS = {"moved-and-back": 3}  # only the third response of this server is the feed
 

@@ -29,6 +29,13 @@ SITES = 40  # number of sites, each with three feeds
 STORIES = 1_600
 KILLS = 10
 SEEDS = range(1, 1 + int(os.environ.get("URLTREE_STORMS", "1")))
+STORMS = [
+    *(pytest.param((seed, False), id=f"feeds {seed}") for seed in SEEDS),
+    *(
+        pytest.param((seed, True), id=f"all kinds {seed}", marks=pytest.mark.thorough)
+        for seed in SEEDS
+    ),
+]
 PAUSE = 0.02
 EARLY = 0.002  # tolerance for differences between clocks, in seconds
 QUICK = {
@@ -60,16 +67,16 @@ class Aftermath:
         return sorted(found, key=lambda one: one.start)
 
 
-@pytest.fixture(scope="module", params=SEEDS)
+@pytest.fixture(scope="module", params=STORMS)
 def aftermath(
     request: pytest.FixtureRequest,
     own_kafka: type[Kafka],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Aftermath]:
     """Run a storm, stop its workers, and yield the job."""
-    seed = request.param
+    seed, all_kinds = request.param
     with (
-        FeedSites(SITES, seed) as sites,
+        FeedSites(SITES, seed, all_kinds=all_kinds) as sites,
         own_kafka() as kafka,
         Job(
             kafka.brokers, "", tmp_path_factory.mktemp("storm"), **QUICK, **sites.settings()
@@ -90,7 +97,7 @@ def aftermath(
 def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> None:
     """Each story's page is in raw-html, with the story's title and the page's final URL.
 
-    A story for which its site has no page (status 404) becomes a dead letter.
+    A story for which its site has no page (status 410) becomes a dead letter.
     """
     sites, pages = aftermath.sites, aftermath.pages
     there = {story for story, kind in sites.stories.items() if kind is not Kind.MISSING}
@@ -107,7 +114,7 @@ def test_every_story_reaches_raw_html(aftermath: Aftermath, record: Record) -> N
     for story in there:
         for page in pages[story.link]:
             assert page.final_url == sites.page_of(story)
-            assert page.title == story.title
+            assert page.title in (story.title, None)  # most sitemaps name no titles
     refused = {decode(one.original.value).url: one.reason for one in dead_letters(aftermath.job)}
     assert refused == {story.link: "http-status" for story in sites.stories.keys() - there}
 

@@ -23,6 +23,8 @@ NEVER = 3_600.0  # seconds, longer than any test
 LIMITS = {
     **dict.fromkeys(("connect_seconds", "header_seconds", "read_seconds", "total_seconds"), NEVER),
     "stall_seconds": 2 * NEVER,
+    "requests_per_address": 1_000,  # all sites are at one address
+    "requests_per_domain_second": 1_000,
     "host_pause": 0.05,
     "latency_factor": 0,
     "interval_min": 1,

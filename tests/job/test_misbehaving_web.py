@@ -43,7 +43,7 @@ LIMITS = {
     "interval_max": 2,
 }
 BUSY = 300.0  # additional seconds for a busy machine
-MAX_MIB = 100.0  # largest increase of a worker's memory above idle, in MiB
+MAX_MIB = 200.0  # `fetch` also parses the feeds, which `poll` did before; each had a limit of 100
 WAIT = 1_200.0  # seconds in the server's Retry-After, far longer than our own waits
 
 
@@ -162,8 +162,8 @@ def test_every_feed_ends_in_the_right_state(aftermath: Aftermath, record: Record
     assert (back.url, back.redirect, back.items) == (back.feed, None, 3)
 
 
-def test_memory_stays_below_100_mib_above_idle(aftermath: Aftermath, record: Record) -> None:
-    """The memory of each worker with its child processes grows by less than 100 MiB above idle."""
+def test_memory_stays_below_200_mib_above_idle(aftermath: Aftermath, record: Record) -> None:
+    """The memory of each worker with its child processes grows by less than 200 MiB above idle."""
     said = ", ".join(f"{name} {mib:.0f}" for name, mib in aftermath.memory.items())
     record(f"misbehaving web: MiB above idle, all at once: {said}")
     assert max(aftermath.memory.values()) < MAX_MIB

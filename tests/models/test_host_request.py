@@ -30,6 +30,7 @@ requests = st.builds(
     site=some,
     feed=some,
     sequence=st.integers(0, 2**53),
+    feed_offset=st.none() | st.integers(0, 2**53),
     kind=st.sampled_from(SourceKind),
     etag=some,
     last_modified=some,

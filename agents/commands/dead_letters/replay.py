@@ -31,7 +31,7 @@ from models.headers.signature import HeaderKeys, SignedRecord
 from urltree.page import PageError, Reason
 
 # Topics that stages read, and to which a replay may write.
-_TOPICS = ("raw-html", "documents", "fetches", "feeds", "poll-outcomes")
+_TOPICS = ("raw-html", "documents", "fetches", "requests", "feeds", "poll-outcomes")
 
 
 async def replay(settings: Settings, found: Sequence[DeadLetterSummary], rate: float) -> int:
@@ -115,7 +115,15 @@ def _prepare(settings: Settings, schemes: Schemes, letter: DeadLetter) -> tuple[
         if letter.topic == settings.topic("fetches"):
             fetch = fetches.decode(original.value)
             key = schemes.domain(fetch.url).encode()
-            fetch = replace(fetch, redirects=(), attempt=0, not_before=0.0, trouble=None)
+            fetch = replace(
+                fetch,
+                redirects=(),
+                attempt=0,
+                refusals=0,
+                not_before=0.0,
+                held_since=None,
+                trouble=None,
+            )
             return Record(key, fetches.encode(fetch), original.headers), key
         if letter.topic == settings.topic("feeds"):
             return original, feeds.split_key(original.key)[0].encode()

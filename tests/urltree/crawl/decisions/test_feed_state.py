@@ -19,7 +19,10 @@ from urltree.crawl.decisions.poll.feed_state import (
     new_feed_state,
     update_child,
 )
+from urltree.crawl.decisions.poll.interval import PollRules
+from urltree.crawl.decisions.poll.outcome import PollOutcome, PollResult
 from urltree.crawl.decisions.poll.source_options import Content, SourceKind, SourceOptions
+from urltree.crawl.decisions.poll.transition import apply_outcome
 from urltree.crawl.decisions.response import Trouble
 
 STATE = FeedState(
@@ -264,3 +267,15 @@ def test_the_first_poll_of_an_index_is_capped_for_each_sitemap() -> None:
     child = child_state(INDEX, URL, None, 90 * DAY, room=7)
     assert child.options.first_poll_max == 7
     assert update_child(child, INDEX, None, 91 * DAY).options.first_poll_max == 7
+
+
+def test_a_change_that_the_index_names_during_a_request_is_asked_for() -> None:
+    """The response may be older than the change, so the sitemap has not been read since."""
+    child = child_state(INDEX, URL, 89.5 * DAY + 1, 90 * DAY)
+    outcome = PollOutcome(
+        site=child.site, feed=URL, sequence=1, at=90 * DAY + 5, result=PollResult.ITEMS
+    )
+    assert due_time(apply_outcome(child, outcome, PollRules())) == math.inf
+    child = update_child(child, INDEX, 90 * DAY + 6, 90 * DAY + 7)
+    child = apply_outcome(child, outcome, PollRules())
+    assert due_time(child) <= 91 * DAY

@@ -20,11 +20,13 @@ import pytest
 
 from agents.fetching.parsers import Parsers
 from tests.conftest import Record
-from urltree.crawl.decisions.feed.parsing import ParsedFeed, parse_feed
+from urltree.crawl.decisions.feed.parsing import ParsedFeed
 from urltree.crawl.decisions.response import WebError
+from urltree.crawl.decisions.source.reading import Reading, read_source
 
 URL = "http://127.0.0.1:8097/tests/feed.xml"  # used by feedparser's tests
 MAX_ITEMS = 1_000
+HOW = Reading(max_items=MAX_ITEMS)
 FEWEST = 2_000  # minimum number of files; feedparser 6.0.14 has 2,248
 
 
@@ -71,14 +73,14 @@ def _figures(read: Callable[[bytes], ParsedFeed], files: dict[str, bytes]) -> di
         else:
             figures["feeds"] += 1
             figures["items"] += len(feed.items)
-            figures["items without a link"] += feed.skipped
+            figures["items without a link"] += feed.unlinked
     assert set(refused.values()) <= {"the body is not an RSS, Atom, RDF, CDF or JSON feed"}, refused
     return figures
 
 
 def test_each_file_is_a_feed_or_none(files: dict[str, bytes], record: Record) -> None:
     """Each test file is parsed as a feed (2,235 files) or raises a WebError (13 files)."""
-    figures = _figures(lambda body: parse_feed(body, None, URL, max_items=MAX_ITEMS), files)
+    figures = _figures(lambda body: read_source(body, None, URL, HOW), files)
     record(f"test files of feedparser {version('feedparser')}: {figures}")
     assert figures["files"] > FEWEST
     assert figures["feeds"] > 0.99 * figures["files"]
@@ -95,7 +97,7 @@ def test_a_process_reads_them_as_well(files: dict[str, bytes]) -> None:
             }
         return _figures(lambda body: _given(found[body]), files)
 
-    direct = _figures(lambda body: parse_feed(body, None, URL, max_items=MAX_ITEMS), files)
+    direct = _figures(lambda body: read_source(body, None, URL, HOW), files)
     assert asyncio.run(read_all()) == direct
 
 

@@ -212,3 +212,17 @@ def test_a_pause_can_be_ended() -> None:
     made.resume("a", 7.0)
     assert made.next_at() == 7.0
     assert made.take(7.0) == [("a", 2)]
+
+
+def test_all_tokens_can_be_placed_again_with_short_pauses() -> None:
+    """`restart` returns all waiting tokens; hosts in progress stay so, and long pauses end."""
+    made = queues(("a", 1), ("a", 2), ("b", 3), ("c", 4))
+    made.take(0.0, at_most=1)
+    made.pause_until("b", 1_000_000.0)
+    assert sorted(made.restart(5.0)) == [2, 3, 4]
+    for host, token in (("a", 2), ("b", 3)):
+        made.add(host, token, 0.0)
+    assert made.take(0.0) == []
+    assert made.take(5.0) == [("b", 3)], "a is in progress"
+    made.done("a", 7.0)
+    assert made.take(7.0) == [("a", 2)]

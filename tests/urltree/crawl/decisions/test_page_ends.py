@@ -356,6 +356,8 @@ def test_a_time_in_the_future_is_no_time() -> None:
         ("https://a.example/2024/a-b", "https://a.example/2024/", True),
         ("https://a.example/?p=12", "https://a.example/x", True),
         ("https://a.example/a", "http://[", True),
+        ("/news/123.html", "/123", False),
+        ("/news/123.html", "/login/123", True),
     ],
 )
 def test_some_paths_are_another_one(asked: str, found: str, elsewhere: bool) -> None:

@@ -20,7 +20,9 @@ def redirect(location: bytes, status: str = "302 Found") -> bytes:
     return head + location + b"\r\n\r\n"
 
 
-HTML = b"<!doctype html><title>A page</title><p>Its text, long enough to be read.</p>"
+# `fetch` holds a page with fewer than 100 words, because it may be a wall.
+_WORDS = " ".join(f"The word of line {at} is read." for at in range(25)).encode()
+HTML = b"<!doctype html><title>A page</title><p>Its text, long enough to be read.</p><p>" + _WORDS
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 _GZIP = "Content-Encoding: gzip"
@@ -45,7 +47,7 @@ ANSWERS: dict[str, bytes] = {
     "negative-length": OK + b"Content-Length: -4\r\n\r\nbody",
     "huge-length": OK + b"Content-Length: 99999999999999999999999\r\n\r\nbody",
     "more-than-length": answer(b"body") + b"and more",
-    "no-length": OK + b"\r\nbody",
+    "no-length": OK + b"\r\n" + HTML,
     # responses with a wrong or unusual encoding of the body
     "gzip": answer(gzip.compress(HTML), _GZIP, HTML_TYPE),
     "gzip-empty": answer(b"", _GZIP),
@@ -57,7 +59,8 @@ ANSWERS: dict[str, bytes] = {
     "gzip-in-two-headers": answer(gzip.compress(HTML), "Content-Encoding: none", _GZIP),
     "brotli": answer(HTML, "Content-Encoding: br"),
     "wrong-charset": answer(
-        "<title>Grüße</title>".encode("latin-1"), "Content-Type: text/html; charset=utf-8"
+        "<title>Grüße</title><p>".encode("latin-1") + _WORDS,
+        "Content-Type: text/html; charset=utf-8",
     ),
     # responses with unusual headers or an unusual status line
     "large-headers": answer(HTML, *(f"X-{n}: {'x' * 1_000}" for n in range(300))),
@@ -83,8 +86,8 @@ ANSWERS: dict[str, bytes] = {
     "redirect-metadata": redirect(b"http://169.254.169.254/latest/meta-data/"),
     "redirect-nowhere": b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
     "redirect-empty": redirect(b""),
-    "redirect-relative": redirect(b"../page?a=1#part"),
-    "redirect-schemeless": redirect(b"//other.example/page"),
+    "redirect-relative": redirect(b"../page/redirect-relative?a=1#part"),
+    "redirect-schemeless": redirect(b"//other.example/page/redirect-schemeless"),
     "redirect-utf-8": redirect("/grüße".encode()),
     "redirect-latin-1": redirect("/gr\xfc\xdfe".encode("latin-1")),
     "redirect-long": redirect(b"/" + b"x" * 20_000),

@@ -117,7 +117,7 @@ def test_what_cannot_be_connected_to_says_why(ask: Ask, url: str, trouble: Troub
         ("gzip", HTML),
         ("gzip-empty", b""),
         ("continue", HTML),
-        ("no-length", b"body"),
+        ("no-length", HTML),
         ("control-in-header", HTML),
         ("gzip-and-identity", HTML),
         ("gzip-in-two-headers", HTML),

@@ -128,8 +128,8 @@ def test_whatever_a_location_is_the_target_is_a_web_address_or_trouble(location:
     ("path", "url"),
     [
         ("redirect-loop", "http://any.example/redirect-loop"),
-        ("redirect-relative", "http://any.example/page?a=1"),
-        ("redirect-schemeless", "http://other.example/page"),
+        ("redirect-relative", "http://any.example/page/redirect-relative?a=1"),
+        ("redirect-schemeless", "http://other.example/page/redirect-schemeless"),
         ("redirect-utf-8", "http://any.example/gr%C3%BC%C3%9Fe"),
         ("redirect-latin-1", "http://any.example/gr%C3%BC%C3%9Fe"),
         ("redirect-long", f"http://any.example/{'x' * 20_000}"),

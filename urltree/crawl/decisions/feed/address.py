@@ -75,8 +75,8 @@ def mask_credentials(text: str) -> str:
     """Return an address with `***` in place of its user name and password.
 
     An address without them is returned unchanged, even if its path contains an `@`. If a text is
-    not a URL, everything from its scheme to its last `@` is masked, because a password that was
-    typed wrongly often is the reason why the text is not a URL.
+    not a URL, or contains another `@`, everything from its scheme to its last `@` is masked: the
+    password may contain characters that end it for the parser, such as `?` and `/`.
     """
     if not has_credentials(text):
         return text
@@ -84,7 +84,9 @@ def mask_credentials(text: str) -> str:
         parsed = _parse(text)
         if parsed.protocol in ("http:", "https:"):
             parsed.username, parsed.password = MASK, ""
-            return str(parsed.href)
+            masked = str(parsed.href)
+            if masked.count("@") == 1:
+                return masked
     except ValueError:
         pass
     scheme = _ANY_SCHEME.match(text.strip())

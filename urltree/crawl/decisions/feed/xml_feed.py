@@ -61,6 +61,9 @@ def parse_xml_feed(
     body, charset = xml_repair.find_encoding(body, content_type)
     if xml_repair.is_html_page(body):
         raise WebError(Trouble.NOT_A_FEED, "the body is an HTML page")
+    if options.is_cut and not xml_items.has_item(body):
+        # Feedparser would take some hundred MB for a bomb, and find nothing.
+        raise WebError(Trouble.NOT_A_FEED, "the beginning of the body has no item of a feed")
     body, cut = xml_items.remove_cut_item(body) if options.is_cut else (body, 0)
     short, surplus = xml_items.keep_newest_items(body, options.max_items)
     repaired = xml_repair.replace_invalid_references(short)

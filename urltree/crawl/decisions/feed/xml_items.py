@@ -45,6 +45,11 @@ def keep_newest_items(body: bytes, max_items: int) -> tuple[bytes, int]:
     return body[: starts[0]] + kept + body[bounds[-1] :], len(starts) - max_items
 
 
+def has_item(body: bytes) -> bool:
+    """Return whether a body contains the start tag of an item or entry."""
+    return _ITEM.search(body) is not None
+
+
 def remove_cut_item(body: bytes) -> tuple[bytes, int]:
     """Return a body that was cut, up to its last complete item, and the number of items removed.
 

@@ -158,6 +158,16 @@ class HostQueues(Generic[T]):
         queue = self._queues.pop(host, None)
         return [] if queue is None else [*queue.small, *queue.pages]
 
+    def restart(self, at: float) -> list[T]:
+        """Remove and return all waiting tokens, and end all pauses at a time.
+
+        Hosts whose tokens were taken stay busy. The caller adds the tokens again: the clock was set
+        back, so that the end of each pause may be far in the future.
+        """
+        tokens = [token for host in list(self._queues) for token in self.withdraw(host)]
+        self._pauses = dict.fromkeys(self._pauses, at)
+        return tokens
+
     def clear(self) -> None:
         """Remove all tokens and pauses. Do not call `done` for tokens that were taken before."""
         self._queues.clear()

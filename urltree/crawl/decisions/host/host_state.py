@@ -44,7 +44,7 @@ _REFUSAL_WAITS = (5 * MINUTE, HOUR, 6 * HOUR)  # retries of a new page after 404
 _NEW = DAY  # time since a page was named in which 404 and 403 are not final
 _KEPT = 30 * DAY  # a state that was not used for this time is deleted
 _LONGEST_FILE = DAY + HOUR  # a stored robots.txt is used for a day at most
-_BRIEF = 5.0  # seconds; a shorter pause ends before another worker can take over the partition
+BRIEF = 5.0  # seconds; a shorter pause ends before another worker can take over the partition
 _LONGEST_PAUSE = DAY  # a stored pause that ends later was written by a wrong clock
 _JITTER = 0.25  # largest share added to a wait, so that hosts on one server are not retried at once
 
@@ -159,7 +159,7 @@ class HostState:
         that ends within seconds.
         """
         same = replace(stored, next_at=self.next_at, latency=self.latency)
-        return self != same or self.next_at - now > _BRIEF
+        return self != same or self.next_at - now > BRIEF
 
     @property
     def next_request_at(self) -> float:

@@ -41,6 +41,8 @@ class PollAnswer:
         children: sitemaps that an index names; only in the last part.
         known: digests of the pages of a sitemap that count as seen since its first poll, packed and
             in base64; None after later polls. Only in the last part.
+        is_undated: whether the dates of a sitemap say nothing about which of its pages are new, at
+            its first poll; only addresses decide from then on.
         part: number of this part, from 0.
         is_last: whether no further part follows.
         postponed_until: time before which the host may not be asked, in seconds since 1970. The
@@ -52,6 +54,7 @@ class PollAnswer:
     items: tuple[FeedItem, ...] = ()
     children: tuple[SitemapChild, ...] = ()
     known: str | None = None
+    is_undated: bool = False
     part: int = 0
     is_last: bool = True
     postponed_until: float | None = None

@@ -306,7 +306,7 @@ def update_child(
         meta=parent.meta,
         offset=parent.offset,
         modified=modified,
-        next_due=min(child.next_due, now) if is_changed else child.next_due,
+        next_due=now if is_changed else child.next_due,
     )
 
 

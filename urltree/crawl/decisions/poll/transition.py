@@ -169,6 +169,8 @@ def _record_success(state: FeedState, outcome: PollOutcome, rules: PollRules) ->
     wait = poll_interval(state, rules)
     at_least = max(rules.interval_min, min(wait, state.floor))
     due = outcome.at + min(add_jitter(wait, state, at_least), rules.interval_max)
+    # An index that has named a change since the request makes the sitemap due after the response.
+    is_current = outcome.at >= state.next_due
     return replace(
         state,
         status=FeedStatus.ACTIVE,
@@ -176,7 +178,7 @@ def _record_success(state: FeedState, outcome: PollOutcome, rules: PollRules) ->
         trouble=None,
         message=None,
         last_success=outcome.at,
-        read_modified=state.modified,
+        read_modified=state.modified if is_current else state.read_modified,
         interval=wait,
         next_due=skip_forbidden_hours(due, state),
     )

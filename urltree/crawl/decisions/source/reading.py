@@ -57,6 +57,7 @@ class ReadSource:
         items: items in the order of the source.
         children: sitemaps that an index names.
         known: pages that count as seen since the first poll of a sitemap.
+        is_undated: whether the dates of the sitemap say nothing about which pages are new.
         ttl, skip_hours, skip_days: when a feed asks to be polled, as in `ParsedFeed`.
         unread: number of items that were not read, because there were too many.
         unlinked: number of items without a usable link.
@@ -67,6 +68,7 @@ class ReadSource:
     items: tuple[FeedItem, ...] = ()
     children: tuple[SitemapChild, ...] = ()
     known: KnownAddresses = _NOTHING
+    is_undated: bool = False
     ttl: float | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
@@ -135,6 +137,7 @@ def _read_sitemap(body: bytes, url: str, how: Reading) -> ReadSource:
         items=items,
         children=found.children,
         known=known,
+        is_undated=bool(known) and found.are_dates_meaningless,
         unread=found.counts.beyond_limit,
         unlinked=found.counts.unlinked + found.counts.other_host,
         is_cut=found.is_cut or how.is_cut,

@@ -47,6 +47,7 @@ _ARTICLE = 200  # words outside links of a page that is long enough to be an art
 _INDEX = re.compile(r"(?:^|/)(?:index|default)\.\w{2,5}$")
 _EXTENSION = re.compile(r"\.(?:html?|php|aspx?|jsp|amp)$")
 _LOCALE = re.compile(r"^/[a-z]{2}(?:[-_][a-z]{2,4})?(?=/|$)")
+_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"(?<!\d)(?!(?:19|20)\d\d(?!\d))\d{4,}(?!\d)")  # an id, and no year
 
@@ -212,8 +213,9 @@ def is_elsewhere(url: str, final_url: str) -> bool:
     """Return whether a page ended at another path than that of its item.
 
     The host, the scheme, a trailing slash, a file extension, a locale at the start of the path and
-    the query do not count. A path with the id or with most words of the item's last segment is the
-    same page with another slug, unless it has a segment for login, consent or subscription.
+    the query do not count. A path with the same last segment, if this has a digit, with the id or
+    with most words of the item's last segment is the same page at another place, unless it has a
+    segment for login, consent or subscription.
     """
     asked, found = _plain_path(url), _plain_path(final_url)
     if asked == found:
@@ -223,6 +225,8 @@ def is_elsewhere(url: str, final_url: str) -> bool:
     last = asked.rpartition("/")[2]
     if not last:
         return True
+    if last == found.rpartition("/")[2] and _DIGIT.search(last):
+        return False
     if set(_NUMBER.findall(last)) & set(_NUMBER.findall(found)):
         return False
     words = {word for word in _WORD.findall(last) if not word.isdigit()}
