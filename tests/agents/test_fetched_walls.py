@@ -23,7 +23,7 @@ from tests.agents.feed_server import Clock
 from tests.agents.fetched import pages_of, quick, reaching, wanted
 from tests.agents.pages_server import Answer, Web, html, redirect, serving
 from tests.agents.records import Publish, ReadAll, Sent
-from tests.agents.workers import idle, run, started
+from tests.agents.workers import idle, run, started, until
 from tests.urltree.crawl.decisions.test_walls import WALLS as VENDORS
 from tests.urltree.crawl.web.certificates import Certificates
 from urltree.crawl.decisions.timing import MINUTE
@@ -222,11 +222,13 @@ def items(host: str) -> list[Sent]:
 
 async def wait_out(stage: Fetch, pages: Web, clock: Clock) -> None:
     """Set the clock ahead, further each time, until an hour has passed for all held pages."""
+    queues = stage.fetching._waiting.queues
+    await until(lambda: len(pages.asked) >= COUNT * len((*WALLS, *ARTICLES)))
     for minutes in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512):
         before = -1
-        while len(pages.asked) > before or stage.fetching._requests:
+        while len(pages.asked) > before or stage.fetching._requests or len(queues):
             before = len(pages.asked)
-            await asyncio.sleep(0.6)
+            await asyncio.sleep(1.5)  # a busy machine may stand still for a second
         clock.ahead = minutes * MINUTE
     await idle([stage])
 
