@@ -13,9 +13,9 @@ from urltree.crawl.decisions.full_text import (
     MAX_WORDS,
     compare_content,
     coverage,
-    is_replacing,
     page_of_item,
 )
+from urltree.crawl.decisions.poll.content import is_replacing
 
 TEXTS = st.lists(st.sampled_from("abcd"), max_size=30)
 

@@ -10,6 +10,7 @@ except those that are compared.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from urltree.crawl.decisions.poll.answer import PageReport
@@ -60,12 +61,23 @@ def apply_report(state: FeedState, report: PageReport, now: float) -> FeedState:
     if state.options.content is not Content.AUTO or is_decided or not report.coverage:
         return state
     coverage = (*state.coverage, *report.coverage)[:COMPARED]
-    if len(coverage) < COMPARED:
+    replaces = is_replacing(coverage)
+    if replaces is None:
         return replace(state, coverage=coverage)
-    covered = sum(share >= COVERED for share in coverage)
     return replace(
         state,
         coverage=(),
-        content_decided=Content.FEED if covered >= ENOUGH else Content.PAGE,
+        content_decided=Content.FEED if replaces else Content.PAGE,
         content_decided_at=now,
     )
+
+
+def is_replacing(shares: Sequence[float]) -> bool | None:
+    """Return whether a feed's text replaces its pages; None if too few pages were compared.
+
+    Args:
+        shares: coverage of the pages that were compared; the last five count.
+    """
+    if len(shares) < COMPARED:
+        return None
+    return sum(share >= COVERED for share in shares[-COMPARED:]) >= ENOUGH
