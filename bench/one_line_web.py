@@ -10,16 +10,14 @@ A thread of the benchmark serves all hosts on one port.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections import Counter
 from random import Random
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
 
 from bench.host_observer import HostObserver
+from demo.threaded_server import ThreadedServer
 from models.crawl.feed import Feed
 from urltree.crawl.decisions.host.host_state import Politeness
 
@@ -32,7 +30,7 @@ CRAWL_DELAY = 3.0
 RETRY_AFTER = 12
 
 
-class OneLineWeb:
+class OneLineWeb(ThreadedServer):
     """Sites with feeds; as a context manager, it serves them on a port.
 
     Args:
@@ -45,13 +43,12 @@ class OneLineWeb:
     """
 
     def __init__(self, politeness: Politeness) -> None:
+        super().__init__()
         self.observer = HostObserver(politeness)
         self.kinds: Counter[str] = Counter()
         self.port = 0
         self._random = Random(1)
         self._started = time.monotonic()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
 
     def feeds(self) -> list[Feed]:
         """Return all feeds."""
@@ -61,21 +58,8 @@ class OneLineWeb:
             for number in range(FEEDS_EACH)
         ]
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+    async def _close(self) -> None:
+        await self._runner.cleanup()
 
     async def _listen(self) -> None:
         app = web.Application()

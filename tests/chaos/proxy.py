@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import Self
+
+from demo.threaded_server import ThreadedServer
 
 HOST = "127.0.0.1"
 SOURCE = "127.0.0.9" if sys.platform == "linux" else HOST  # only Linux has all of 127.0.0.0/8
@@ -23,7 +22,7 @@ UP, DOWN = "up", "down"  # to the broker, to the client
 _CHUNK = 65_536
 
 
-class Proxies:
+class Proxies(ThreadedServer):
     """Proxies in front of several brokers, in a thread of their own; all share one weather.
 
     Attributes:
@@ -32,8 +31,7 @@ class Proxies:
     """
 
     def __init__(self, count: int) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        super().__init__(is_daemon=True)
         self._count = count
         self._targets: list[int] = []
         self._servers: list[asyncio.Server] = []
@@ -72,29 +70,13 @@ class Proxies:
         """Let everything pass again."""
         self._do(self._heal)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
     def _do(self, action: Callable[[], None]) -> None:
         """Call a function in the thread of the proxy, and wait for its end."""
 
         async def act() -> None:
             action()
 
-        asyncio.run_coroutine_threadsafe(act(), self._loop).result()
+        self._run(act())
 
     def _cut(self) -> None:
         self._is_cut = True

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,11 +20,10 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 from random import Random
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
 
+from demo.threaded_server import ThreadedServer
 from models.crawl.feed import Feed
 from tests.job.feed_formats import FORMATS, Story
 from tests.job.pages import Site, sentence
@@ -70,7 +68,7 @@ class Asked:
     end: float
 
 
-class FeedSites:
+class FeedSites(ThreadedServer):
     """Web sites with feeds; as a context manager, it serves them on a port.
 
     Args:
@@ -85,6 +83,7 @@ class FeedSites:
     """
 
     def __init__(self, number: int, seed: int = 1, *, all_kinds: bool = False) -> None:
+        super().__init__()
         self.feeds = [
             Feed(site=f"site{n}.example", url=f"http://www.site{n}.example/feeds/{name}")
             for n in range(number)
@@ -106,8 +105,6 @@ class FeedSites:
         self._random = Random(seed)
         self._listed: dict[str, list[Story]] = defaultdict(list)  # by URL of the feed
         self._kinds: dict[str, tuple[Story, Kind]] = {}  # by link of the story
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
         self.port = 0
         for feed in self.feeds:  # a section page needs a list from which its structure is learned
             for _ in range(5 if feed.options.kind is SourceKind.SECTION else 0):
@@ -129,22 +126,6 @@ class FeedSites:
         hosts = [f"{host}.{site}" for site in sites for host in ("www", "go", "pages")]
         hosts += [f"pages.far{n}.example" for n in range(FAR)]
         return [f"{host}::127.0.0.1:{self.port}" for host in hosts]
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
     def publish(self, number: int) -> None:
         """Publish `number` stories, each in a random feed, and some in a second feed, too."""
@@ -199,6 +180,9 @@ class FeedSites:
             title=sentence(self._random, 5),
             published=datetime.now(UTC).replace(microsecond=0),
         )
+
+    async def _close(self) -> None:
+        await self._runner.cleanup()
 
     async def _listen(self) -> None:
         app = web.Application()

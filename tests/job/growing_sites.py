@@ -12,14 +12,12 @@ running requests.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
 
+from demo.threaded_server import ThreadedServer
 from models.crawl.feed import Feed
 
 PAUSE = 0.05  # seconds until the answer of a page
@@ -42,7 +40,7 @@ class Request:
     end: float | None = None
 
 
-class GrowingSites:
+class GrowingSites(ThreadedServer):
     """The sites; as a context manager, it serves them on a port.
 
     Args:
@@ -55,14 +53,13 @@ class GrowingSites:
     """
 
     def __init__(self, number: int, slow: int = 0) -> None:
+        super().__init__()
         names = [*(f"site{n}" for n in range(number)), *(f"slow{n}" for n in range(slow))]
         self.feeds = [
             Feed(site=f"{name}.example", url=f"http://www.{name}.example/feed") for name in names
         ]
         self.requests: list[Request] = []
         self._named = 0
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
         self.port = 0
 
     def settings(self) -> dict[str, object]:
@@ -82,25 +79,12 @@ class GrowingSites:
             "read_seconds": "60",
         }
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
     def of(self, host: str) -> list[Request]:
         """Return the requests to a host."""
         return [one for one in list(self.requests) if one.url.startswith(f"http://{host}/")]
+
+    async def _close(self) -> None:
+        await self._runner.cleanup()
 
     async def _listen(self) -> None:
         app = web.Application()
